@@ -1,0 +1,61 @@
+"""Judge the four examples and show what the judge says of each.
+
+Ends with exit code 1 if a verdict is not the one the example is there to show.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lemmata.errors import LemmataError
+from lemmata.judge import Outcome, Reason, judge_files
+from lemmata.lean.kernels import find_native_kernel
+from lemmata.lean.toolchain import find_toolchain
+
+EXAMPLES = {
+    "honest": ("a real proof", None),
+    "unfinished": ("a proof with a gap", Reason.USES_SORRY),
+    "wrong-statement": ("a proof of something easier", Reason.STATEMENT_MISMATCH),
+    "cheating": ("code that slips a false proof past Lean", Reason.KERNEL_REJECTED),
+}
+COLOURS = {Outcome.ACCEPTED: "green", Outcome.REJECTED: "red", Outcome.UNDECIDED: "yellow"}
+
+
+def main() -> int:
+    console = Console()
+    folder = Path(__file__).parent
+    toolchain = find_toolchain(None, folder)
+    native = find_native_kernel(toolchain)
+    console.print(f"Judging {len(EXAMPLES)} solutions of one challenge", style="bold")
+    console.print(toolchain.describe(), style="dim", highlight=False)
+    table = Table(title="Is this proof real?", title_justify="left", header_style="bold")
+    for column in ("solution", "what it is", "verdict", "why", "seconds"):
+        table.add_column(column, overflow="fold")
+    as_expected = True
+    for name, (about, expected) in EXAMPLES.items():
+        with console.status(f"judging {name}"):
+            report = judge_files(folder / name / "config.json", toolchain, native)
+        verdict = report.verdict
+        as_expected = as_expected and verdict.reason == expected
+        table.add_row(
+            name,
+            about,
+            Text(str(verdict.outcome), style=COLOURS[verdict.outcome]),
+            Text(verdict.message or "statement, axioms and every step of the proof hold"),
+            f"{report.seconds['total']:.1f}",
+        )
+    console.print(table)
+    console.print("Next: lemmata judge examples/cheating/config.json", style="dim")
+    return 0 if as_expected else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except LemmataError as error:
+        sys.exit(f"demo: {error}")

@@ -1,0 +1,483 @@
+"""The judge: challenge against solution, with real Lean processes.
+
+The reference is elaborated in one process, the solution in another, and the declarations are
+re-checked in kernel processes that never elaborate anything. The decision itself is made in
+``lemmata.judge.decide`` on data alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import shutil
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import lemmata
+from lemmata.errors import ExportError, InputError, LemmataError, ToolchainError, WorkerError
+from lemmata.export import Export, Name, ReadLimits, format_name
+from lemmata.judge.config import JudgeConfig, load_config
+from lemmata.judge.decide import (
+    ReferenceProblem,
+    TargetDecision,
+    Task,
+    audits,
+    check_reference,
+    decide,
+    library_names,
+    statements,
+    worth_replaying,
+)
+from lemmata.judge.finding import Finding
+from lemmata.judge.kernels import Kernel, library_facts, replay, worker_reason
+from lemmata.judge.produce import Elaboration, elaborate, parse_header
+from lemmata.judge.replay import DeclarationResult, replay_file
+from lemmata.judge.report import InputFile, Report, Tool, target_verdict
+from lemmata.judge.sources import (
+    INIT,
+    SourceProblem,
+    SourceTree,
+    load_tree,
+    module_path,
+)
+from lemmata.judge.verdict import Outcome, Reason, Verdict, worst
+from lemmata.lean.assumption import Assumption
+from lemmata.lean.launch import Launch
+from lemmata.lean.kernels import NativeKernel
+from lemmata.lean.sandbox import LayerState, LayerStatus, Policy, confine
+from lemmata.lean.toolchain import LIBRARY_PROOFS, Toolchain
+from lemmata.lean.worker import Call, Limits, Worker
+
+GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class JudgeLimits:
+    """Bounds on one judgement. Times in seconds of wall clock per process and phase; memory in
+    bytes per process; ``heartbeats`` in Lean's unit (thousands of small allocations), for the
+    elaborator, ``None`` for Lean's own default; ``kernel_heartbeats`` 0 for none."""
+
+    wall_s: float = 300.0
+    memory_bytes: int = 3 * GIB
+    heartbeats: int | None = None
+    kernel_heartbeats: int = 0
+    printed_bytes: int = 64 * 1024
+    export: ReadLimits = field(default_factory=lambda: ReadLimits(max_bytes=GIB // 4))
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """How to judge: limits, sandbox, and the assumption codes under which no verdict is wanted."""
+
+    limits: JudgeLimits = field(default_factory=JudgeLimits)
+    policy: Policy = field(default_factory=Policy)
+    forbidden_assumptions: frozenset[str] = frozenset()
+
+
+class _SolutionFailed(Exception):
+    """The solution handed over no usable declarations; the reason holds for every target."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Stopwatch:
+    """Wall seconds per phase."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+class Judge:
+    """Judges solutions with one toolchain.
+
+    ``native`` is the official kernel as a second opinion; without it the report says that only
+    the toolchain's own kernel was asked.
+    """
+
+    def __init__(
+        self,
+        toolchain: Toolchain,
+        native: NativeKernel | None,
+        options: JudgeOptions | None = None,
+    ) -> None:
+        self._toolchain = toolchain
+        self._native = native
+        self._options = options or JudgeOptions()
+
+    async def judge(self, config: JudgeConfig, project: Path, config_file: Path) -> Report:
+        """Judge one solution.
+
+        ``project`` is the folder modules are resolved in. Raises :class:`InputError` if the
+        challenge or the config cannot be used, :class:`ToolchainError` if Lean does not start and
+        :class:`SandboxError` if a required layer is missing; everything that is the solution's
+        doing ends in the report.
+        """
+        for module in (config.challenge_module, config.solution_module):
+            path = module_path(project, module)
+            if not path.is_file():
+                raise InputError(f"{path}: there is no such file; the config names this module")
+        return await _Run(self._toolchain, self._native, self._options, config, project).run(
+            config_file
+        )
+
+
+def judge_files(
+    config_file: Path,
+    toolchain: Toolchain,
+    native: NativeKernel | None,
+    options: JudgeOptions | None = None,
+    project: Path | None = None,
+) -> Report:
+    """Read a config file and judge what it names: the synchronous form for scripts."""
+    config = load_config(config_file)
+    judge = Judge(toolchain, native, options)
+    folder = project or config_file.absolute().parent
+    return asyncio.run(judge.judge(config, folder, config_file))
+
+
+class _Run:
+    """One judgement from start to report."""
+
+    def __init__(
+        self,
+        toolchain: Toolchain,
+        native: NativeKernel | None,
+        options: JudgeOptions,
+        config: JudgeConfig,
+        project: Path,
+    ) -> None:
+        self.toolchain = toolchain
+        self.native = native
+        self.options = options
+        self.config = config
+        self.project = project
+        self.task = Task(
+            config.theorem_names, config.definition_names, frozenset(config.permitted_axioms)
+        )
+        self.watch = Stopwatch()
+        self.notes = [
+            f"the config key {key!r} is not known and was ignored" for key in config.unknown_keys
+        ]
+
+    async def run(self, config_file: Path) -> Report:
+        start = time.perf_counter()
+        with _scratch_folder() as scratch:
+            async with AsyncExitStack() as stack:
+                report = await self._run(stack, scratch, config_file)
+        self.watch.seconds["total"] = time.perf_counter() - start
+        return report
+
+    async def _run(self, stack: AsyncExitStack, scratch: Path, config_file: Path) -> Report:
+        reference_worker = self._lean(stack, scratch / "reference", "elaborator")
+        solution_worker = self._lean(stack, scratch / "solution", "elaborator")
+        kernel = self._lean_kernel(stack, scratch / "kernel")
+        native = self._native_kernel(stack, scratch / "native")
+        starting = [asyncio.ensure_future(each.worker.start()) for each in (kernel, native) if each]
+        stack.push_async_callback(_settle, starting)
+
+        async with asyncio.TaskGroup() as group:
+            reference_task = group.create_task(
+                _collected(self._reference(reference_worker, scratch / "reference"))
+            )
+            solution_task = group.create_task(
+                _collected(self._solution(solution_worker, scratch / "solution"))
+            )
+        reference_tree, reference = reference_task.result().value()
+        layers = solution_worker.layers
+        solution_tree, solution = None, None
+        findings: tuple[TargetDecision, ...]
+        try:
+            solution_tree, solution = solution_task.result().value()
+        except _SolutionFailed as failure:
+            finding = Finding(failure.reason, str(failure))
+            findings = tuple(
+                TargetDecision(name, finding, frozenset(), False, {}) for name in self.task.targets
+            )
+            asked: list[Kernel] = []
+            single = None
+        else:
+            imports = _merged(reference_tree.imports, solution_tree.imports)
+            single = self._why_not_native(imports)
+            asked = [kernel] if native is None or single else [kernel, native]
+            findings = await self._decide(reference.export, solution.export, imports, asked)
+
+        assumptions = self._assumptions(findings, layers, single if asked else None)
+        verdict = self._verdict(findings, solution, assumptions)
+        return Report(
+            verdict=verdict,
+            targets=findings,
+            inputs=self._inputs(config_file, reference_tree, solution_tree),
+            tools=self._tools(asked),
+            assumptions=assumptions,
+            layers=layers,
+            messages=solution.messages if solution else (),
+            printed=solution.printed if solution else "",
+            notes=tuple(self.notes),
+            seconds=self.watch.seconds,
+            lemmata_version=lemmata.__version__,
+        )
+
+    # Processes.
+
+    def _worker(self, stack: AsyncExitStack, launch: Launch, role: str) -> Worker:
+        limits = self.options.limits
+        worker = Worker(
+            confine(launch, self.options.policy),
+            Limits(
+                wall_s=limits.wall_s,
+                memory_bytes=limits.memory_bytes,
+                printed_bytes=limits.printed_bytes,
+            ),
+            greeting=(Call("hello", {"role": role}),),
+        )
+        stack.push_async_callback(worker.close)
+        return worker
+
+    def _lean(self, stack: AsyncExitStack, scratch: Path, role: str) -> Worker:
+        scratch.mkdir()
+        return self._worker(stack, self.toolchain.worker(scratch), role)
+
+    def _lean_kernel(self, stack: AsyncExitStack, scratch: Path) -> Kernel:
+        worker = self._lean(stack, scratch, "kernel")
+        return Kernel("lean", f"Lean {self.toolchain.version}", worker, scratch)
+
+    def _native_kernel(self, stack: AsyncExitStack, scratch: Path) -> Kernel | None:
+        if self.native is None:
+            return None
+        scratch.mkdir()
+        worker = self._worker(stack, self.native.launch(scratch), "kernel")
+        return Kernel("native", self.native.description, worker, scratch)
+
+    def _why_not_native(self, imports: tuple[Name, ...]) -> str | None:
+        if self.native is None:
+            return "the official kernel is not installed"
+        if not self.native.covers(imports):
+            shown = ", ".join(format_name(name) for name in imports)
+            return f"the official kernel has no base for imports of {shown}"
+        return None
+
+    # Phases.
+
+    async def _reference(self, worker: Worker, scratch: Path) -> tuple[SourceTree, Elaboration]:
+        module = self.config.challenge_module
+        try:
+            with self.watch.phase("reference start"):
+                await worker.start()
+            with self.watch.phase("reference"):
+                tree = await load_tree(self.project, module, partial(parse_header, worker))
+                result = await self._elaborated(worker, tree, scratch)
+        except SourceProblem as problem:
+            raise InputError(f"the challenge cannot be used: {problem}") from None
+        except WorkerError as error:
+            raise ToolchainError(
+                f"Lean failed while it elaborated the challenge: {error}"
+            ) from None
+        except ExportError as error:
+            raise ToolchainError(f"Lean exported the challenge wrongly: {error}") from None
+        finally:
+            await worker.close()
+        if result.errors:
+            raise InputError(f"the challenge does not elaborate: {result.errors[0]}")
+        try:
+            check_reference(self.task, result.export)
+        except ReferenceProblem as problem:
+            raise InputError(str(problem)) from None
+        return tree, result
+
+    async def _solution(self, worker: Worker, scratch: Path) -> tuple[SourceTree, Elaboration]:
+        module = self.config.solution_module
+        try:
+            # Nothing untrusted has run in this process before its headers are parsed.
+            with self.watch.phase("solution start"):
+                await worker.start()
+            with self.watch.phase("solution"):
+                tree = await load_tree(self.project, module, partial(parse_header, worker))
+                return tree, await self._elaborated(worker, tree, scratch)
+        except SourceProblem as problem:
+            raise _SolutionFailed(Reason.ELABORATION_ERROR, str(problem)) from None
+        except ExportError as error:
+            raise _SolutionFailed(
+                Reason.MALFORMED_EXPORT, f"the solution's declarations cannot be read: {error}"
+            ) from None
+        except WorkerError as error:
+            raise _SolutionFailed(
+                worker_reason(error), f"the solution's elaboration did not finish: {error}"
+            ) from None
+        finally:
+            await worker.close()
+
+    async def _elaborated(self, worker: Worker, tree: SourceTree, scratch: Path) -> Elaboration:
+        limits = self.options.limits
+        options = {} if limits.heartbeats is None else {"maxHeartbeats": limits.heartbeats}
+        return await elaborate(worker, tree, scratch, options, limits.export)
+
+    async def _decide(
+        self,
+        reference: Export,
+        solution: Export,
+        imports: tuple[Name, ...],
+        kernels: list[Kernel],
+    ) -> tuple[TargetDecision, ...]:
+        with self.watch.phase("compare"):
+            stated = statements(self.task, reference, solution)
+            names = library_names(self.task, solution)
+        try:
+            with self.watch.phase("axioms"):
+                facts = await library_facts(kernels[0], imports, names)
+        except WorkerError as error:
+            raise ToolchainError(f"the Lean kernel process failed: {error}") from None
+        audited = audits(self.task, reference, solution, facts)
+        targets = worth_replaying(self.task, stated, audited)
+        results: dict[str, list[DeclarationResult] | Finding] = {}
+        if targets:
+            export = replay_file(solution, targets)
+            answers = await asyncio.gather(
+                *(self._replay(kernel, imports, export) for kernel in kernels)
+            )
+            results = {kernel.name: answer for kernel, answer in zip(kernels, answers, strict=True)}
+        return decide(self.task, solution, stated, audited, results)
+
+    async def _replay(
+        self, kernel: Kernel, imports: tuple[Name, ...], export: bytes
+    ) -> list[DeclarationResult] | Finding:
+        with self.watch.phase(f"kernel {kernel.name}"):
+            return await replay(kernel, imports, export, self.options.limits.kernel_heartbeats)
+
+    # The report.
+
+    def _assumptions(
+        self,
+        decisions: tuple[TargetDecision, ...],
+        layers: tuple[LayerStatus, ...],
+        single_kernel: str | None,
+    ) -> tuple[Assumption, ...]:
+        hidden = any(decision.rests_on_hidden_proofs for decision in decisions)
+        found = [
+            assumption
+            for assumption in self.toolchain.assumptions()
+            if assumption != LIBRARY_PROOFS or hidden
+        ]
+        if single_kernel:
+            found.append(
+                Assumption("single-kernel", f"only Lean's own kernel was asked: {single_kernel}")
+            )
+        found += [
+            Assumption(
+                f"sandbox-{layer.name.replace('_', '-')}",
+                f"the solution ran without the sandbox layer {layer.name}: {layer.detail}",
+            )
+            for layer in layers
+            if layer.state is not LayerState.APPLIED
+        ]
+        return tuple(found)
+
+    def _verdict(
+        self,
+        decisions: tuple[TargetDecision, ...],
+        solution: Elaboration | None,
+        assumptions: tuple[Assumption, ...],
+    ) -> Verdict:
+        verdict = worst(target_verdict(decision) for decision in decisions)
+        if verdict.outcome is not Outcome.REJECTED and solution and solution.errors:
+            # The module as a whole must build, as the Comparator asks. This can only reject.
+            return Verdict(
+                Reason.ELABORATION_ERROR, f"the solution does not elaborate: {solution.errors[0]}"
+            )
+        if verdict.outcome is Outcome.ACCEPTED:
+            for assumption in assumptions:
+                if assumption.code in self.options.forbidden_assumptions:
+                    return Verdict(
+                        Reason.ASSUMPTION_FORBIDDEN,
+                        f"the verdict would rest on a forbidden assumption: {assumption.text}",
+                    )
+        return verdict
+
+    def _inputs(
+        self, config_file: Path, reference: SourceTree, solution: SourceTree | None
+    ) -> tuple[InputFile, ...]:
+        files = [
+            InputFile(
+                "config", str(config_file), hashlib.sha256(config_file.read_bytes()).hexdigest()
+            )
+        ]
+        for role, tree in (("challenge", reference), ("solution", solution)):
+            for source in tree.modules if tree else ():
+                files.append(InputFile(role, str(source.path), source.sha256))
+        return tuple(files)
+
+    def _tools(self, kernels: list[Kernel]) -> tuple[Tool, ...]:
+        tools = [Tool("toolchain", self.toolchain.describe(), self.toolchain.digest)]
+        for kernel in kernels:
+            digest = self.toolchain.digest
+            if kernel.name == "native":
+                assert self.native is not None
+                digest = self.native.digest
+            tools.append(Tool(f"kernel {kernel.name}", kernel.description, digest))
+        return tuple(tools)
+
+
+@dataclass(frozen=True)
+class _Collected:
+    """The result of a phase or the error it ended with, so that one phase's error does not cancel
+    the other: the challenge's errors are told first, whichever came first."""
+
+    result: tuple[SourceTree, Elaboration] | None
+    error: Exception | None
+
+    def value(self) -> tuple[SourceTree, Elaboration]:
+        if self.error is not None:
+            raise self.error
+        assert self.result is not None
+        return self.result
+
+
+async def _collected(phase: Awaitable[tuple[SourceTree, Elaboration]]) -> _Collected:
+    try:
+        return _Collected(await phase, None)
+    except (LemmataError, _SolutionFailed) as error:
+        return _Collected(None, error)
+
+
+async def _settle(tasks: Sequence[asyncio.Future[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _merged(left: tuple[Name, ...], right: tuple[Name, ...]) -> tuple[Name, ...]:
+    """The library a replay needs: all that either side imports, and always ``Init``, so that the
+    kernel's primitives are the real ones even for a solution that declares itself a prelude."""
+    return tuple(sorted({INIT, *left, *right}, key=format_name))
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="lemmata-judge-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, onerror=_make_removable)
+
+
+def _make_removable(function: Callable[..., object], path: str, _: object) -> None:
+    """Untrusted code may have taken away its own permissions; a second try after giving them."""
+    with contextlib.suppress(OSError):
+        Path(path).parent.chmod(0o700)
+        Path(path).chmod(0o700)
+        function(path)

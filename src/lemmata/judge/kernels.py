@@ -1,0 +1,108 @@
+"""Kernel processes: asking them, and what one answer looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lemmata.errors import WorkerError
+from lemmata.export import Name, format_name
+from lemmata.judge.axioms import LibraryFact
+from lemmata.judge.finding import Finding
+from lemmata.judge.produce import UnexpectedReply, name_of
+from lemmata.judge.replay import DeclarationResult
+from lemmata.judge.verdict import Reason
+from lemmata.lean.worker import (
+    Worker,
+    WorkerCrash,
+    WorkerMemory,
+    WorkerTimeout,
+)
+
+REPLAY_FILE = "replay.ndjson"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel process. ``name`` is what reports call it, ``description`` says which program and
+    version it is. The process never elaborates and has never seen untrusted text."""
+
+    name: str
+    description: str
+    worker: Worker
+    scratch: Path
+
+
+async def replay(
+    kernel: Kernel, imports: Sequence[Name], export: bytes, heartbeats: int
+) -> list[DeclarationResult] | Finding:
+    """Have a kernel check every declaration of a delta export, in its order.
+
+    A kernel that does not answer yields a finding (undecided) instead of results.
+    """
+    (kernel.scratch / REPLAY_FILE).write_bytes(export)
+    try:
+        reply = await kernel.worker.request(
+            "replay",
+            imports=[list(name) for name in imports],
+            file=REPLAY_FILE,
+            maxHeartbeats=heartbeats,
+        )
+        return [_result(entry) for entry in reply.fields["results"]]
+    except (WorkerError, KeyError, TypeError) as error:
+        return Finding(worker_reason(error), f"the {kernel.name} kernel did not answer: {error}")
+
+
+async def library_facts(
+    kernel: Kernel, imports: Sequence[Name], names: Iterable[Name]
+) -> dict[Name, LibraryFact]:
+    """Ask the Lean kernel process what library constants rest on."""
+    wanted = sorted(names, key=format_name)
+    reply = await kernel.worker.request(
+        "describe",
+        imports=[list(name) for name in imports],
+        names=[list(name) for name in wanted],
+    )
+    try:
+        facts = [_fact(entry) for entry in reply.fields["constants"]]
+    except (KeyError, TypeError) as error:
+        raise UnexpectedReply(
+            f"Lean answered `describe` in an unexpected form ({error!r})"
+        ) from None
+    found = {fact.name: fact for fact in facts}
+    if set(found) != set(wanted):
+        raise UnexpectedReply("Lean answered `describe` for other constants than asked")
+    return found
+
+
+def worker_reason(error: Exception) -> Reason:
+    """The reason code for a process that did not answer."""
+    for kind, reason in (
+        (WorkerTimeout, Reason.TIMEOUT),
+        (WorkerMemory, Reason.MEMORY),
+        (WorkerCrash, Reason.CRASH),
+    ):
+        if isinstance(error, kind):
+            return reason
+    return Reason.TOOL_FAILURE
+
+
+def _result(entry: Any) -> DeclarationResult:
+    return DeclarationResult(
+        tuple(name_of(name) for name in entry["names"]),
+        str(entry["outcome"]),
+        str(entry.get("reason") or ""),
+        str(entry.get("message") or ""),
+    )
+
+
+def _fact(entry: Any) -> LibraryFact:
+    return LibraryFact(
+        name_of(entry["name"]),
+        str(entry["kind"]),
+        frozenset(name_of(name) for name in entry["axioms"]),
+        tuple(name_of(name) for name in entry["unknown"]),
+        int(entry["unknown_count"]),
+    )

@@ -1,0 +1,167 @@
+"""From source texts to exported declarations, by way of an elaborating process.
+
+Everything an elaborating process says is data to be checked or feedback to be shown.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lemmata.errors import ExportError, WorkerError
+from lemmata.export import Export, Name, ReadLimits, format_name, read_export
+from lemmata.judge.sources import Header, Import, SourceTree
+from lemmata.lean.worker import Worker
+
+EXPORT_FILE = "declarations.ndjson"
+
+
+class UnexpectedReply(WorkerError):
+    """A reply that is well framed but does not have the fields it must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of the elaborator. ``line`` counts from 1, ``column`` from 0, in codepoints;
+    ``compile_only`` marks an error of the toolchain's code generator, which says nothing about
+    the proof."""
+
+    module: str
+    severity: str
+    line: int
+    column: int
+    kind: str
+    text: str
+    compile_only: bool
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity == "error" and not self.compile_only
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}:{self.column}: {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Elaboration:
+    """What one elaboration produced: the exported bytes, messages, and seconds per phase."""
+
+    export: Export
+    size: int
+    messages: tuple[Message, ...]
+    seconds: Mapping[str, float]
+    printed: str
+
+    @property
+    def errors(self) -> tuple[Message, ...]:
+        return tuple(message for message in self.messages if message.is_error)
+
+
+async def parse_header(worker: Worker, text: str) -> Header:
+    """Ask Lean's own parser what a source text imports. Runs none of the text."""
+    reply = (await worker.request("header", text=text)).fields
+    try:
+        error = reply.get("error")
+        return Header(
+            tuple(
+                Import(tuple(entry["module"]), bool(entry["found"])) for entry in reply["imports"]
+            ),
+            bool(reply["prelude"]),
+            None if error is None else f"{error['pos'][0]}:{error['pos'][1]}: {error['text']}",
+        )
+    except (KeyError, TypeError, IndexError) as error:
+        raise UnexpectedReply(f"Lean answered `header` in an unexpected form ({error!r})") from None
+
+
+async def elaborate(
+    worker: Worker,
+    tree: SourceTree,
+    scratch: Path,
+    options: Mapping[str, int | bool | str],
+    limits: ReadLimits,
+) -> Elaboration:
+    """Elaborate a source tree and read what it declares.
+
+    Raises the worker's errors, and :class:`ExportError` if what was handed over is no export.
+    """
+    reply = await worker.request(
+        "elaborate",
+        imports=[list(name) for name in tree.imports],
+        modules=[{"module": list(source.name), "text": source.text} for source in tree.modules],
+        options=dict(options),
+        export=EXPORT_FILE,
+    )
+    messages = _messages(reply.fields.get("messages"))
+    data = read_untrusted(scratch / EXPORT_FILE, limits.max_bytes)
+    return Elaboration(
+        read_export(data, limits),
+        len(data),
+        messages,
+        _seconds(reply.fields.get("ms")),
+        reply.printed,
+    )
+
+
+def read_untrusted(path: Path, max_bytes: int) -> bytes:
+    """Read a file that an untrusted process left behind: a regular file, not a link, bounded."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise ExportError(f"no export was handed over ({error.strerror})") from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ExportError("what was handed over as an export is not a regular file")
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise ExportError(f"the export is larger than the limit of {max_bytes} bytes")
+    return data
+
+
+_MAX_MESSAGES = 1000
+
+
+def _messages(value: Any) -> tuple[Message, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise UnexpectedReply("Lean answered `elaborate` without a list of messages")
+    messages = []
+    for entry in value[:_MAX_MESSAGES]:
+        try:
+            line, column = entry["pos"]
+            messages.append(
+                Message(
+                    format_name(tuple(entry["module"])),
+                    str(entry["severity"]),
+                    int(line),
+                    int(column),
+                    str(entry["kind"]),
+                    str(entry["text"]),
+                    bool(entry["compile_only"]),
+                )
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnexpectedReply(
+                f"Lean sent a message in an unexpected form ({error!r})"
+            ) from None
+    return tuple(messages)
+
+
+def _seconds(value: Any) -> dict[str, float]:
+    if not isinstance(value, Mapping):
+        return {}
+    return {
+        str(phase): float(ms) / 1000
+        for phase, ms in value.items()
+        if isinstance(ms, int | float) and not isinstance(ms, bool)
+    }
+
+
+def name_of(value: Any) -> Name:
+    """A name from its JSON form, an array of strings and numbers."""
+    if not isinstance(value, list) or not all(isinstance(part, str | int) for part in value):
+        raise UnexpectedReply("Lean sent a name in an unexpected form")
+    return tuple(value)
