@@ -24,7 +24,7 @@ from lemmata.errors import LemmataError
 
 ENVIRONMENT_VARIABLE = "LEMMATA_CACHE"
 
-_STAGING = ".staging-"
+STAGING = ".staging-"
 _RETIRED = ".retired-"
 _POLL_SECONDS = 0.2
 
@@ -133,7 +133,7 @@ def publish(target: Path) -> Iterator[Path]:
     ``target`` stays as it was. Writers of one target must hold a common ``lock``; readers none.
     """
     make_folder(target.parent)
-    staging = target.parent / f"{_STAGING}{target.name}-{uuid.uuid4().hex[:12]}"
+    staging = target.parent / f"{STAGING}{target.name}-{uuid.uuid4().hex[:12]}"
     try:
         staging.mkdir()
         staging.chmod(0o755)
@@ -171,7 +171,7 @@ def sweep(folder: Path) -> None:
     if not folder.is_dir():
         return
     for entry in folder.iterdir():
-        if entry.name.startswith((_STAGING, _RETIRED)):
+        if entry.name.startswith((STAGING, _RETIRED)):
             shutil.rmtree(entry, ignore_errors=True)
 
 

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 
+# ruff: noqa: PTH109, PTH123, PTH208
+
 
 def emit(text: str) -> None:
     sys.stdout.write(text)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,10 @@ def own_children() -> list[int]:
                 if int(fields[1]) == os.getpid():
                     found.append(int(entry.name))
     return found
+
+
+def descriptors_open() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 class TestRequests:
@@ -176,7 +181,7 @@ class TestPrintedText:
         )
         process.exchange = exchange
         edges = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-        for start, end in zip(edges, edges[1:], strict=False):
+        for start, end in pairwise(edges):
             process.pipe_data_received(1, stream[start:end])
         assert exchange.reply.result() == {"id": 1, "ok": True, "n": 5}
         assert exchange.printed_text() == text
@@ -296,7 +301,12 @@ class TestLimits:
 
 class TestLife:
     async def test_nothing_runs_before_the_first_request(self, worker: Worker) -> None:
-        assert (worker.pid, worker.running, worker.starts, worker.rss_bytes()) == (None, False, 0, 0)
+        assert (worker.pid, worker.running, worker.starts, worker.rss_bytes()) == (
+            None,
+            False,
+            0,
+            0,
+        )
         await worker.request("echo")
         assert worker.running and worker.rss_bytes() > 1 << 20
 
@@ -382,11 +392,11 @@ class TestLife:
         async with Worker(peer(tmp_path), LIMITS) as worker:
             await worker.restart()
             gc.collect()
-            descriptors = len(os.listdir("/proc/self/fd"))
+            descriptors = descriptors_open()
             for _ in range(50):
                 await worker.restart()
             gc.collect()
-            assert len(os.listdir("/proc/self/fd")) == descriptors
+            assert descriptors_open() == descriptors
             assert own_children() == [worker.pid]
         assert own_children() == []
 

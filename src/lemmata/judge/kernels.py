@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,6 @@ from lemmata.lean.worker import (
     WorkerMemory,
     WorkerTimeout,
 )
-
-REPLAY_FILE = "replay.ndjson"
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,13 @@ async def replay(
 
     A kernel that does not answer yields a finding (undecided) instead of results.
     """
-    (kernel.scratch / REPLAY_FILE).write_bytes(export)
+    path = kernel.scratch / f"replay-{secrets.token_hex(8)}.ndjson"
+    path.write_bytes(export)
     try:
         reply = await kernel.worker.request(
             "replay",
             imports=[list(name) for name in imports],
-            file=REPLAY_FILE,
+            file=path.name,
             maxHeartbeats=heartbeats,
         )
         return [_result(entry) for entry in reply.fields["results"]]

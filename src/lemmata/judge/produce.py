@@ -88,6 +88,8 @@ async def elaborate(
 
     Raises the worker's errors, and :class:`ExportError` if what was handed over is no export.
     """
+    # A warm process must not leave an earlier request's declarations behind to be read.
+    (scratch / EXPORT_FILE).unlink(missing_ok=True)
     reply = await worker.request(
         "elaborate",
         imports=[list(name) for name in tree.imports],

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from lemmata import cache
 from lemmata.errors import InputError, LemmataError, ToolchainError
 from lemmata.lean import official
 from lemmata.lean.assumption import Assumption
@@ -26,9 +27,15 @@ from lemmata.lean.embedded.prepare import (
     Prepared,
     find_prepared,
     install_and_prepare,
-    snapshot_failure,
+    is_settled,
 )
 from lemmata.lean.embedded.report import Reporter
+from lemmata.lean.kernel_base import (
+    base_key,
+    find_kernel_base,
+    make_kernel_base,
+    native_kernel_problem,
+)
 from lemmata.lean.launch import Launch
 from lemmata.lean.official import LeanVersion
 from lemmata.lean.program_file import write_worker
@@ -73,6 +80,9 @@ class Toolchain(Protocol):
         It may write files into ``scratch`` that the process needs.
         """
 
+    def kernel_base(self) -> Path | None:
+        """Folder of the native kernel's base made from this library, or None."""
+
     def assumptions(self) -> tuple[Assumption, ...]:
         """What a verdict takes for granted because this toolchain was used."""
 
@@ -116,6 +126,9 @@ class EmbeddedToolchain:
     def worker(self, scratch: Path) -> Launch:
         """From the memory snapshot where there is a valid one, else ``lean --run``."""
         return self.prepared.worker(self.node, scratch)
+
+    def kernel_base(self) -> Path | None:
+        return self.prepared.kernel_base
 
     def assumptions(self) -> tuple[Assumption, ...]:
         community = Assumption(
@@ -179,6 +192,10 @@ class NativeToolchain:
     def worker(self, scratch: Path) -> Launch:
         return self.lean(("--run", write_worker(scratch, self.version)), scratch)
 
+    def kernel_base(self) -> Path | None:
+        parent = _native_bases(cache.cache_root())
+        return find_kernel_base(parent, base_key(self.digest, self.version))
+
     def assumptions(self) -> tuple[Assumption, ...]:
         found = Assumption(
             "toolchain_as_found",
@@ -215,6 +232,29 @@ def native_toolchain(
         version = official.ask_version(lean, env, scratch, timeout)
         prefix = official.ask_prefix(lean, env, scratch, timeout)
     return NativeToolchain(lean, version, prefix, passed_on, origin)
+
+
+def _native_bases(root: Path) -> Path:
+    return root / "derived" / "native"
+
+
+def make_native_kernel_base(toolchain: NativeToolchain, reporter: Reporter) -> Path:
+    """Make the native kernel's base from the library of ``toolchain`` unless it is there.
+
+    Raises ``ToolchainError``, ``WorkerError`` or ``CacheError``. Not for use in an event loop.
+    """
+    problem = native_kernel_problem()
+    if problem is not None:
+        raise ToolchainError(f"there is no native kernel: {problem}.")
+    root = cache.cache_root()
+    with cache.lock(
+        root / "locks" / "native.lock",
+        waiting=lambda: reporter.note("another process is making a base; waiting for it."),
+    ):
+        parent = cache.make_folder(_native_bases(root))
+        cache.sweep(parent)
+        key = base_key(toolchain.digest, toolchain.version)
+        return make_kernel_base(toolchain.worker, parent, key, reporter)
 
 
 class FirstUse(enum.Enum):
@@ -303,11 +343,7 @@ def embedded_toolchain(
     node = find_node()
     found = inspect(pin, root=root)
     ready = find_prepared(found.installed, node) if found.installed is not None else None
-    if ready is not None and (
-        first_use is FirstUse.REFUSE
-        or ready.snapshot is not None
-        or snapshot_failure(ready, node) is not None
-    ):
+    if ready is not None and (first_use is FirstUse.REFUSE or is_settled(ready, node)):
         return EmbeddedToolchain(ready, node)
     if first_use is FirstUse.REFUSE:
         state = found.problem or "the embedded Lean is not installed"

@@ -752,7 +752,6 @@ function restore() {
   program.exports.emscripten_stack_set_limits(state.stack.base, state.stack.base - state.stack.bytes);
   program.exports._emscripten_stack_restore(state.stack.pointer);
   program.exports.lean_init_task_manager_using(1);
-  globalThis.gc?.();
   return state;
 }
 

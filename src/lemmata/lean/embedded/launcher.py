@@ -7,7 +7,6 @@ launcher's import table, and an operating-system sandbox belongs around it.
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +22,24 @@ EXIT_TRAP: Final = 86
 EXIT_BY_PROGRAM: Final = 87
 EXIT_START: Final = 88
 
-#: Native stack asked for, in bytes, where the hard limit allows it (``ulimit -Hs``).
-STACK_WANTED: Final = 256 << 20
-#: What V8 may not use of the native stack, in bytes: frames of C++ below and above wasm code.
-STACK_RESERVE: Final = 600 << 10
+#: Native stack, in KiB, that a process asks for (``ulimit -s``). With the usual 8 MiB ``decide`` on
+#: a list of 3,000 elements overflows; with this it takes a second, and 100,000 nested calls of an
+#: evaluated function work. Untouched stack costs nothing.
+STACK_KIB: Final = 256 << 10
+#: What V8 may use of it, and of the usual 8 MiB where the limit cannot be raised; the rest is for
+#: C++ frames, such as the compiler's, on top of the deepest wasm frame.
+V8_STACK_KIB: Final = STACK_KIB - 4096
+V8_STACK_KIB_UNRAISED: Final = 7600
+
+# A shell that replaces itself: the limit must be set before Node's main thread exists.
+_START: Final = (
+    'wide=$1 usual=$2 node=$3; shift 3; '
+    'if ulimit -S -s "$0" 2>/dev/null; then size=$wide; else size=$usual; fi; '
+    'exec "$node" --stack-size="$size" "$@"'
+)
 
 #: ``--wasm-lazy-validation`` saves 0.5 s (the module is pinned by hash). Liftoff alone needs the
-#: least processor time up to some 2,000 requests. ``--expose-gc`` shows the collector to the
-#: launcher only; it gives back the 137 MB of the module's bytes.
+#: least processor time up to some 2,000 requests.
 _NODE_FLAGS: Final = (
     "--no-warnings",
     "--permission",
@@ -38,7 +47,6 @@ _NODE_FLAGS: Final = (
     "--disallow-code-generation-from-strings",
     "--wasm-lazy-validation",
     "--liftoff-only",
-    "--expose-gc",
 )
 
 
@@ -54,12 +62,6 @@ class EmbeddedFiles:
     glue: Path
     library: Path
     snapshot: Path | None = None
-
-
-def native_stack() -> int:
-    """Bytes of stack a process is given: what is wanted, as far as the hard limit allows."""
-    _, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    return STACK_WANTED if hard == resource.RLIM_INFINITY else min(STACK_WANTED, hard)
 
 
 def embedded_argv(
@@ -115,16 +117,15 @@ def _command(
     )
     files = [LAUNCHER.resolve(), glue, wasm, library, *readable]
     _check_paths(files, work)
-    stack = native_stack()
     argv = [
-        # A shell that replaces itself: the limit must hold before Node's main thread starts.
         "/bin/sh",
         "-c",
-        'ulimit -s "$0" && exec "$@"',
-        str(stack >> 10),
+        _START,
+        str(STACK_KIB),
+        str(V8_STACK_KIB),
+        str(V8_STACK_KIB_UNRAISED),
         str(node),
         *_NODE_FLAGS,
-        f"--stack-size={(stack - STACK_RESERVE) >> 10}",
         *(f"--allow-fs-read={path}" for path in (*files, work)),
         f"--allow-fs-write={work}",
         str(LAUNCHER.resolve()),

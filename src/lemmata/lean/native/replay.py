@@ -23,9 +23,10 @@ from lemmata.export import (
     Quotient,
     Safety,
     Theorem,
+    declaration_terms,
     format_name,
     kind_word,
-    required_constants,
+    used_constants_of_expr,
 )
 from lemmata.lean.native.declarations import (
     QUOT_DECLARATION,
@@ -151,7 +152,9 @@ class Replay:
         """Failed constants of this file that the declaration mentions."""
         if not self._failed:
             return ()
-        used = required_constants(self._export, declaration)
+        used: set[Name] = set()
+        for term in declaration_terms(declaration):
+            used |= used_constants_of_expr(self._export.terms, term)
         return tuple(sorted(used & self._failed - set(declaration.names()), key=format_name))
 
     def _blocking_name(self, verdict: _Verdict) -> Name | None:

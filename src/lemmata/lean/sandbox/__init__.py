@@ -4,6 +4,7 @@ from lemmata.lean.sandbox.confine import SupervisedLaunch, confine, supervise
 from lemmata.lean.sandbox.policy import LAYERS, LayerState, LayerStatus, Policy, Requirement
 from lemmata.lean.sandbox.probe import probe
 from lemmata.lean.sandbox.report import StartReport
+from lemmata.lean.sandbox.scratch import open_in_scratch
 
 __all__ = [
     "LAYERS",
@@ -14,6 +15,7 @@ __all__ = [
     "StartReport",
     "SupervisedLaunch",
     "confine",
+    "open_in_scratch",
     "probe",
     "supervise",
 ]

@@ -3,12 +3,12 @@ open Lean
 
 -- Numbers beyond the machine word share one representation, so the cast keeps the sign.
 unsafe def negative : Nat := unsafeCast (-(2 ^ 100) : Int)
-@[implemented_by negative] opaque literal : Nat
+unsafe def corrupt : Expr := .lit (.natVal negative)
+@[implemented_by corrupt] opaque literal : Expr
 
-elab "below_zero" : term => return .lit (.natVal literal)
+elab "below_zero" : term => return literal
 
 def bad : Nat := below_zero
 
-set_option debug.skipKernelTC true in
 theorem target : 2 + 2 = 5 :=
-  absurd (of_decide_eq_true (Eq.refl true : decide (bad < 0) = true)) (Nat.not_lt_zero bad)
+  absurd (by decide +kernel : bad < 0) (Nat.not_lt_zero bad)

@@ -4,7 +4,7 @@ open Lean
 -- De Bruijn index 0 under no binder at all.
 #eval show Elab.Command.CommandElabM Unit from do
   let lie := Declaration.thmDecl
-    { name := `lie, levelParams := [], type := mkConst ``False, value := .bvar 0 }
+    { name := `lie, levelParams := [], type := mkConst ``False, value := mkBVar 0 }
   match (← getEnv).addDeclCore 0 lie none (doCheck := false) with
   | .ok env => setEnv env
   | .error _ => pure ()

