@@ -7,6 +7,7 @@ it; the package is a tiny one with the shape of the real one.
 from __future__ import annotations
 
 import base64
+import errno
 import hashlib
 import io
 import json
@@ -31,6 +32,7 @@ from rich.console import Console
 
 from lemmata import cache
 from lemmata.errors import InstallError, LemmataError
+from lemmata.lean.artifact import artifact, key_of
 from lemmata.lean.embedded import manifest as manifests
 from lemmata.lean.embedded import unpack
 from lemmata.lean.embedded.download import (
@@ -946,3 +948,51 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
         process.wait()
         with cache.lock(path, timeout=0.0):
             pass
+
+
+# What is computed from an installation.
+
+
+def writes(text: str) -> Callable[[Path], None]:
+    def build(staging: Path) -> None:
+        (staging / "file").write_text(text, encoding="utf-8")
+
+    return build
+
+
+def test_an_artifact_is_made_once(tmp_path: Path) -> None:
+    first = artifact(tmp_path, "kind", "a", writes("one"))
+    again = artifact(tmp_path, "kind", "a", writes("two"))
+    assert first == again == tmp_path / "kind-a"
+    assert (first / "file").read_text(encoding="utf-8") == "one"
+
+
+def test_one_older_generation_is_kept(tmp_path: Path) -> None:
+    artifact(tmp_path, "other", "x", writes("x"))
+    for number, key in enumerate("abcd"):
+        folder = artifact(tmp_path, "kind", key, writes(key))
+        os.utime(folder, (number, number))
+    assert files_in(tmp_path) == ["kind-c", "kind-d", "other-x"]
+
+
+def test_an_artifact_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    def full(staging: Path) -> None:
+        writes("half")(staging)
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(InstallError, match="became full"):
+        artifact(tmp_path, "kind", "a", full)
+    assert files_in(tmp_path) == []
+
+
+PARTS = st.lists(st.one_of(st.text(max_size=3), st.binary(max_size=3)), max_size=4)
+
+
+@given(PARTS, PARTS)
+def test_different_inputs_have_different_keys(
+    left: list[str | bytes], right: list[str | bytes]
+) -> None:
+    def as_bytes(parts: list[str | bytes]) -> list[bytes]:
+        return [part.encode() if isinstance(part, str) else part for part in parts]
+
+    assert (key_of(*left) == key_of(*right)) is (as_bytes(left) == as_bytes(right))

@@ -461,7 +461,7 @@ REJECTIONS: dict[str, tuple[Callable[[Builder], None], str]] = {
     ),
     "an inductive that is no sort": (
         lambda b: b.raw(b.group([("bad", b.const("Nat"), [])])),
-        "other",
+        "type_expected",
     ),
 }
 

@@ -22,6 +22,7 @@ from lemmata.lean.embedded.node import NodeMissing, find_node
 from lemmata.lean.launch import Launch
 from lemmata.lean.toolchain import (
     LIBRARY_PROOFS,
+    Discovery,
     EmbeddedToolchain,
     FirstUse,
     NativeToolchain,
@@ -224,7 +225,9 @@ def test_a_toolchain_may_read_its_own_folder(tmp_path: Path) -> None:
 # Which one is found.
 
 
-def choose(choice: str | None = None, project: Path | None = None, root: Path | None = None):  # type: ignore[no-untyped-def]
+def choose(
+    choice: str | None = None, project: Path | None = None, root: Path | None = None
+) -> Discovery:
     return discover(
         choice, project, first_use=FirstUse.REFUSE, root=root or Path.home() / "empty-cache"
     )

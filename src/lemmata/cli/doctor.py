@@ -222,7 +222,9 @@ _MARKS = {Status.GOOD: "[green]ok[/]", Status.GAP: "[yellow]gap[/]", Status.NOTE
 
 def _print(diagnosis: Diagnosis) -> None:
     console = Console()
-    table = Table("", "what", "found", "what to do")
+    table = Table("", "what")
+    for heading in ("found", "what to do"):
+        table.add_column(heading, overflow="fold")
     for finding in diagnosis.findings:
         table.add_row(
             _MARKS[finding.status],

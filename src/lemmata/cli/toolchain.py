@@ -65,7 +65,9 @@ def list_toolchains(project: ProjectOption = None, as_json: JsonOption = False) 
     if as_json:
         typer.echo(json.dumps({"toolchains": rows}, indent=2))
         return
-    table = Table("kind", "version", "state", "where")
+    table = Table("kind", "version")
+    for heading in ("state", "where"):
+        table.add_column(heading, overflow="fold")
     for row in rows:
         table.add_row(row["kind"], row["version"], row["state"], row["where"])
     Console().print(table)

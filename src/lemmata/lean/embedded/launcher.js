@@ -193,7 +193,6 @@ const REFUSED = {
   _emscripten_get_last_devicemotion_event: undefined,
   _emscripten_get_last_mouse_event: undefined,
   _emscripten_log_formatted: undefined,
-  emscripten_exit_with_live_runtime: undefined,
   emscripten_set_timeout: undefined,
   _setitimer_js: -1,
   // Links could point out of the scratch folder; modes could make a file set-user-id.
@@ -271,6 +270,10 @@ function own(glue) {
       bytesAt(buffer, size).set(encoder.encode("lean\0").subarray(0, size));
     },
     emscripten_num_logical_cores: () => 1,
+    // Called by whoever waits for a thread that crashed.
+    emscripten_exit_with_live_runtime() {
+      throw new Error("a thread crashed");
+    },
     environ_sizes_get(count, size) {
       setWord(count, ENVIRONMENT.length);
       setWord(size, ENVIRONMENT.reduce((sum, text) => sum + encoder.encode(text).length + 1, 0));
@@ -864,6 +867,7 @@ if (isMain) {
   // A thread whose stack or memory is gone ends the whole process, which would else wait for it.
   process.on("uncaughtException", (error) => {
     note(`trap: in a thread: ${describe(error)}`);
+    Atomics.wait(nap, 0, 0, 1000); // the main thread may be ending the process in order
     process.kill(process.pid, "SIGKILL");
   });
 }

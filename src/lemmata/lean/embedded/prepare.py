@@ -8,6 +8,7 @@ of the native kernel, without which only Lean's own kernel can be asked.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -218,7 +219,11 @@ def _tried(wanted: Path, what: str, make: Callable[[], Path], reporter: Reporter
         return make()
     except LemmataError as error:
         reporter.warn(f"{what}: {error}")
-        with cache.publish(_failure_folder(wanted)) as staging:
+        # Where even this cannot be written, making it is only tried again next time.
+        with (
+            contextlib.suppress(OSError, cache.CacheError),
+            cache.publish(_failure_folder(wanted)) as staging,
+        ):
             (staging / _REASON_FILE).write_text(str(error), encoding="utf-8")
         return None
 

@@ -132,19 +132,19 @@ class Replay:
             verdict = self._check(declaration)
         except TermTooLarge as error:
             verdict = _Verdict(Outcome.UNDECIDED, KERNEL_LIMIT, str(error))
-        ms = (time.perf_counter() - start) * 1000
+        ms = round((time.perf_counter() - start) * 1000, 3)
+        by = self._unknown_failure(verdict)
         if verdict.outcome is not Outcome.ACCEPTED:
             self._failed.update(names)
-        blocking = self._blocking_name(verdict)
-        if blocking is not None:
-            return Result(names, kind, Outcome.BLOCKED, by=(blocking,), ms=ms)
+        if by:
+            return Result(names, kind, Outcome.BLOCKED, by=by, ms=ms)
         return Result(
             names,
             kind,
             verdict.outcome,
             verdict.reason,
             verdict.message,
-            ms=round(ms, 3),
+            ms=ms,
             refusal=verdict.refusal,
         )
 
@@ -157,13 +157,12 @@ class Replay:
             used |= used_constants_of_expr(self._export.terms, term)
         return tuple(sorted(used & self._failed - set(declaration.names()), key=format_name))
 
-    def _blocking_name(self, verdict: _Verdict) -> Name | None:
+    def _unknown_failure(self, verdict: _Verdict) -> tuple[Name, ...]:
+        """The constant the kernel did not know, where it is one that failed earlier."""
         refusal = verdict.refusal
-        if refusal is not None and refusal.raised is Raised.UNKNOWN_CONSTANT:
-            name = refusal.name
-            if name in self._failed and name in self._export.positions:
-                return name
-        return None
+        if refusal is None or refusal.raised is not Raised.UNKNOWN_CONSTANT:
+            return ()
+        return (refusal.name,) if refusal.name in self._failed else ()
 
     def _check(self, declaration: Declaration) -> _Verdict:
         for name in declaration.names():
