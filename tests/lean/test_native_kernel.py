@@ -651,21 +651,6 @@ class TestGenerated:
         assert (first["outcome"], first["reason"]) == ("rejected", "already_declared")
 
 
-def _tower(b: Builder) -> None:
-    """A theorem whose check applies `Nat.succ` 2 ^ 16 times through Church numerals."""
-    types = [b.const("Nat")]
-    for _ in range(4):
-        types.append(b.arrow(types[-1], types[-1]))
-
-    def two(level: int) -> int:
-        domain = types[level]
-        twice = b.app(b.var(1), b.app(b.var(1), b.var(0)))
-        return b.lam(b.arrow(domain, domain), b.lam(domain, twice))
-
-    count = b.app(two(3), two(2), two(1), two(0), b.const("Nat.succ"), b.nat(0))
-    b.theorem("tower", b.nat_eq(count, b.nat(2**16)), b.refl(b.const("Nat"), b.nat(2**16)))
-
-
 def _endless(b: Builder) -> None:
     """A theorem whose check takes far longer than any test may."""
     types = [b.const("Nat")]
@@ -721,21 +706,20 @@ class TestLimits:
         assert outcomes(limited) == {"deep": ("undecided", "kernel_limit")}
 
     def test_deep_honest_terms_are_decided(self, kernel: KernelProcess, build: Builder) -> None:
-        _succs(build, 100_000)
-        assert outcomes(kernel.replay(build)) == {"deep": ACCEPTED}
-
-    def test_a_variable_beyond_what_lean_can_hold(
-        self, kernel: KernelProcess, build: Builder
-    ) -> None:
         b = build
-        b.axiom("before", b.prop)
-        # Types that no binder of this term mentions: one binder is used many times over.
-        body = b.terms.add_bvar(MAX_BVAR + 1)
-        for _ in range(MAX_BVAR + 2):
-            body = b.terms.add_forall(("x",), b.prop, body)
-        b.axiom("wide", body)
-        found = outcomes(kernel.replay(b))
-        assert found == {"before": ACCEPTED, "wide": ("undecided", "kernel_limit")}
+        type_ = b.const("False")
+        for _ in range(100_000):
+            type_ = b.pi(b.const("False"), type_)
+        b.axiom("deep", type_)
+        assert outcomes(kernel.replay(b)) == {"deep": ACCEPTED}
+
+    def test_a_variable_beyond_what_lean_can_hold(self, library: Library, build: Builder) -> None:
+        build.axiom("before", build.prop)
+        build.axiom("wide", build.var(MAX_BVAR + 1))
+        build.axiom("after", build.prop)
+        undecided = (Outcome.UNDECIDED, "kernel_limit")
+        accepted = (Outcome.ACCEPTED, "")
+        assert replay_here(library, build.export()) == [accepted, undecided, accepted]
 
     def test_memory(self, start: Start, build: Builder) -> None:
         process = start("--memory", str(48 << 20))
@@ -757,7 +741,7 @@ class TestLimits:
 
 
 class TestCrashes:
-    @pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGABRT, signal.SIGKILL])
+    @pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGKILL, signal.SIGBUS])
     def test_a_child_that_dies_decides_nothing_more(
         self, kernel: KernelProcess, library: Library, number: signal.Signals
     ) -> None:

@@ -380,11 +380,11 @@ class _Run:
         ]
         if single_kernel:
             found.append(
-                Assumption("single-kernel", f"only Lean's own kernel was asked: {single_kernel}")
+                Assumption("single_kernel", f"only Lean's own kernel was asked: {single_kernel}")
             )
         found += [
             Assumption(
-                f"sandbox-{layer.name.replace('_', '-')}",
+                f"sandbox_{layer.name}",
                 f"the solution ran without the sandbox layer {layer.name}: {layer.detail}",
             )
             for layer in layers

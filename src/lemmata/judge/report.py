@@ -78,7 +78,7 @@ class Report:
                 for tool in self.tools
             ],
             "sandbox": [
-                {"layer": layer.name, "state": str(layer.state), "detail": layer.detail}
+                {"layer": layer.name, "state": layer.state.value, "detail": layer.detail}
                 for layer in self.layers
             ],
             "messages": [

@@ -101,4 +101,4 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
             return verdict
         if verdict.outcome is Outcome.UNDECIDED and undecided is None:
             undecided = verdict
-    return undecided or ACCEPTED
+    return ACCEPTED if undecided is None else undecided

@@ -43,7 +43,8 @@ class NativeKernel:
             Path(sys.prefix),
             Path(sys.base_prefix),
             Path(sysconfig.get_path("stdlib")),
-            Path(lemmata.__file__).parent,
+            # Python lists the folder a package lies in before it looks into the package.
+            Path(lemmata.__file__).parents[1],
             library_path().parent,
             self.base,
         }

@@ -503,8 +503,10 @@ function mountScratch() {
   NODEFS.node_ops.readlink = refuse;
   NODEFS.node_ops.mknod = (parent, name, mode, device) =>
     mknod(parent, name, mode & ~0o7000, device);
-  NODEFS.node_ops.setattr = (node, attributes) =>
-    attributes.mode === undefined ? setattr(node, attributes) : refuse();
+  // The glue sets the mode of every file it creates; the mode it was created with will do.
+  NODEFS.node_ops.setattr = (node, attributes) => {
+    if (attributes.mode === undefined) setattr(node, attributes);
+  };
   NODEFS.stream_ops.mmap = refuse;
   for (const folder of [LIBRARY, "/work", "/bin", "/lib", "/lib/lean"]) FS.mkdir(folder);
   FS.writeFile("/bin/lean.wasm", "");

@@ -99,6 +99,8 @@ _PROTOTYPES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "lean_initialize_runtime_module": (None, ()),
     "lean_initialize": (None, ()),
     "lean_io_mark_end_initialization": (None, ()),
+    # C++: void lean::reset_heartbeat()
+    "_ZN4lean15reset_heartbeatEv": (None, ()),
     "lean_internal_set_max_memory": (None, (_size,)),
     "lean_alloc_small_object_core": (_ptr, (ctypes.c_uint,)),
     "lean_dec_ref_cold": (None, (_ptr,)),

@@ -101,6 +101,8 @@ class KernelEnvironment:
         After a refusal the environment is what it was before.
         """
         library = self._library
+        # Lean counts heartbeats per thread; without this the limit would be one for all adds.
+        library._ZN4lean15reset_heartbeatEv()
         result = library.lean_add_decl(
             library.retain(self._env), max_heartbeats, max_rec_depth, declaration, _NO_CANCEL_TOKEN
         )
