@@ -314,7 +314,7 @@ class TestHoles:
 class TestKernels:
     def results(self, **outcomes: str) -> list[DeclarationResult]:
         return [
-            DeclarationResult((name,), *outcome.split(":", 1)) for name, outcome in outcomes.items()
+            DeclarationResult(((name,),), *outcome.split(":", 1)) for name, outcome in outcomes.items()
         ]
 
     def judged(self, **kernels: object) -> Reason | None:
@@ -358,10 +358,10 @@ class TestKernels:
 def test_reference_must_declare_the_targets() -> None:
     with pytest.raises(ReferenceProblem, match="declares no theorem nothing"):
         check_reference(Task((("nothing",),), (), frozenset()), challenge().export)
-    with pytest.raises(ReferenceProblem, match="did you mean T1"):
+    with pytest.raises(ReferenceProblem, match="did you mean long_name"):
         build = challenge()
-        build.theorem("T1", build.terms.const("P"), build.terms.const("x"))
-        check_reference(Task((("T2",),), (), frozenset()), build.export)
+        build.theorem("long_name", build.terms.const("P"), build.terms.const("x"))
+        check_reference(Task((("long_nam",),), (), frozenset()), build.export)
     with pytest.raises(ReferenceProblem, match="kind definition"):
         check_reference(Task((P,), (), frozenset()), challenge().export)
 

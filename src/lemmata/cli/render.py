@@ -56,10 +56,17 @@ def _targets(report: Report) -> Table:
         table.add_row(
             format_name(target.target),
             Text(str(verdict.reason or verdict.outcome), style=_STYLES[verdict.outcome]),
-            ", ".join(sorted(map(format_name, target.axioms))) or "none",
+            _axioms(target),
             _kernels(target),
         )
     return table
+
+
+def _axioms(target: TargetDecision) -> str:
+    names = sorted(map(format_name, target.axioms))
+    if target.rests_on_hidden_proofs:
+        names.append("those of unshipped library proofs")
+    return ", ".join(names) or "none"
 
 
 def _kernels(target: TargetDecision) -> str:

@@ -6,6 +6,7 @@ Everything an elaborating process says is data to be checked or feedback to be s
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +17,6 @@ from lemmata.errors import ExportError, WorkerError
 from lemmata.export import Export, Name, ReadLimits, format_name, read_export
 from lemmata.judge.sources import Header, Import, SourceTree
 from lemmata.lean.worker import Worker
-
-EXPORT_FILE = "declarations.ndjson"
-
 
 class UnexpectedReply(WorkerError):
     """A reply that is well framed but does not have the fields it must have."""
@@ -88,17 +86,19 @@ async def elaborate(
 
     Raises the worker's errors, and :class:`ExportError` if what was handed over is no export.
     """
-    # A warm process must not leave an earlier request's declarations behind to be read.
-    (scratch / EXPORT_FILE).unlink(missing_ok=True)
+    # A name of its own for every request: nothing of an earlier one can be read by mistake, and the
+    # embedded Lean would not see that a file it once wrote has been removed.
+    path = scratch / f"declarations-{secrets.token_hex(8)}.ndjson"
     reply = await worker.request(
         "elaborate",
         imports=[list(name) for name in tree.imports],
         modules=[{"module": list(source.name), "text": source.text} for source in tree.modules],
         options=dict(options),
-        export=EXPORT_FILE,
+        export=path.name,
     )
     messages = _messages(reply.fields.get("messages"))
-    data = read_untrusted(scratch / EXPORT_FILE, limits.max_bytes)
+    data = read_untrusted(path, limits.max_bytes)
+    path.unlink(missing_ok=True)
     return Elaboration(
         read_export(data, limits),
         len(data),

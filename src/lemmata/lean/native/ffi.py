@@ -120,7 +120,7 @@ _PROTOTYPES: dict[str, tuple[type | None, tuple[type, ...]]] = {
     "lean_expr_mk_app": (_ptr, (_ptr, _ptr)),
     "lean_expr_mk_lambda": (_ptr, (_ptr, _ptr, _ptr, _u8)),
     "lean_expr_mk_forall": (_ptr, (_ptr, _ptr, _ptr, _u8)),
-    "lean_expr_mk_let": (_ptr, (_ptr, _ptr, _ptr, _ptr)),
+    "lean_expr_mk_let": (_ptr, (_ptr, _ptr, _ptr, _ptr, _u8)),
     "lean_expr_mk_lit": (_ptr, (_ptr,)),
     "lean_expr_mk_proj": (_ptr, (_ptr, _ptr, _ptr)),
     "lean_expr_eqv": (_u8, (_ptr, _ptr)),

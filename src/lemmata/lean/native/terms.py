@@ -14,6 +14,7 @@ from lemmata.lean.native.ffi import Library, NativeKernelError, Obj, box
 MAX_BVAR = 2**20 - 2
 """Largest bound variable index that fits the loose-variable range Lean stores in a node."""
 
+_DEPENDENT = 0
 _NAT_LITERAL = 0
 _STRING_LITERAL = 1
 
@@ -101,7 +102,9 @@ class TermObjects:
             elif kind == ExprKind.PROJ:
                 obj = library.lean_expr_mk_proj(name_of(names[d]), box(b), exprs[a])
             elif kind == ExprKind.LET:
-                obj = library.lean_expr_mk_let(name_of(names[d]), exprs[a], exprs[b], exprs[c])
+                obj = library.lean_expr_mk_let(
+                    name_of(names[d]), exprs[a], exprs[b], exprs[c], _DEPENDENT
+                )
             else:
                 obj = library.lean_expr_mk_lit(self._literal(kind, a))
             counts[obj >> 2] = 0
