@@ -14,6 +14,7 @@ from rich.text import Text
 
 from lemmata.errors import LemmataError
 from lemmata.judge import Outcome, Reason, judge_files
+from lemmata.lean.embedded.report import ConsoleReporter
 from lemmata.lean.kernels import find_native_kernel
 from lemmata.lean.toolchain import find_toolchain
 
@@ -29,7 +30,7 @@ COLOURS = {Outcome.ACCEPTED: "green", Outcome.REJECTED: "red", Outcome.UNDECIDED
 def main() -> int:
     console = Console()
     folder = Path(__file__).parent
-    toolchain = find_toolchain(None, folder)
+    toolchain = find_toolchain(None, folder, reporter=ConsoleReporter())
     native = find_native_kernel(toolchain)
     console.print(f"Judging {len(EXAMPLES)} solutions of one challenge", style="bold")
     console.print(toolchain.describe(), style="dim", highlight=False)

@@ -102,6 +102,12 @@ class TermReader:
                 assert library.scalar_byte(obj, 8) == 0
                 type_, value, body = map(self.expr, fields[1:])
                 return terms.add_let(library.read_name(fields[0]), type_, value, body)
+            case 9:
+                literal = fields[0]
+                value = library.field(literal, 0)
+                if library.tag(literal) == 0:
+                    return terms.add_nat(library.read_nat(value))
+                return terms.add_string(library.read_string(value))
             case 11:
                 name = library.read_name(fields[0])
                 return terms.add_proj(name, library.read_nat(fields[1]), self.expr(fields[2]))

@@ -24,7 +24,10 @@ from hypothesis import strategies as st
 
 import lemmata.lean.native
 from lemmata.export import (
+    Axiom,
+    BinderInfo,
     Export,
+    ExprKind,
     InductiveGroup,
     RecursorRule,
     Safety,
@@ -53,6 +56,7 @@ from lemmata.lean.native.terms import MAX_BVAR, TermObjects
 from .native_prelude import (
     BINARY_OPERATIONS,
     Builder,
+    TermReader,
     U,
     declare_prelude,
     generated_group,
@@ -985,8 +989,6 @@ class TestProtocol:
     def test_names_survive_the_way_there_and_back(
         self, kernel: KernelProcess, build: Builder
     ) -> None:
-        from lemmata.export import Axiom
-
         name = ("a.b", 7, "é😀", 2**63, "")
         build.raw(Axiom(name, (), build.prop))
         (result,) = kernel.replay(build)
@@ -1027,6 +1029,34 @@ class TestObjects:
         for _ in range(2000):
             assert environment.add(objects.theorem(bad), 0, 0) is not None
         assert environment.contains(("P",)) and not environment.contains(("t",))
+
+    def test_every_kind_of_expression(self, library: Library, build: Builder) -> None:
+        b, terms = build, build.terms
+        level = terms.add_level_max(terms.add_level_imax(b.one, b.u), terms.add_level_succ(b.u))
+        constant = b.const("c", level, b.u)
+        proj = terms.add_proj(("P",), 3, constant)
+        info = BinderInfo.INST_IMPLICIT
+        parts = [
+            b.lam(b.prop, b.var(0)),
+            terms.add_lam(("é",), b.type, b.var(0), info),
+            terms.add_forall(("y", 4), terms.add_sort(level), b.var(0), info),
+            terms.add_let(("z",), b.prop, constant, b.app(b.var(0), b.var(7))),
+            b.nat(0),
+            b.nat(2**63 - 1),
+            b.nat(10**60),
+            terms.add_string(""),
+            terms.add_string("a\0é😀"),
+        ]
+        whole = b.app(proj, *parts)
+        found = Terms()
+        back = TermReader(library, found).expr(TermObjects(library, terms).expr(whole))
+        assert expr_equal(terms, whole, found, back)
+        binders = [
+            node
+            for node in found.reachable([back])
+            if found.kind(node) in (ExprKind.LAM, ExprKind.FORALL)
+        ]
+        assert sorted(found.binder_info(node) for node in binders) == [0, info, info]
 
     def test_read_back_terms_equal_the_originals(self, library: Library, prelude: Builder) -> None:
         environment = KernelEnvironment(library, None, quot_initialised=False)

@@ -181,16 +181,21 @@ class TestFiles:
 
     def test_layers_of_files_hold_alone(self, scratch: Path, tmp_path: Path) -> None:
         (tmp_path / "secret").write_text("secret")
+        shown = tmp_path / "shown"
+        shown.mkdir()
         code = f"""
-        try:
-            print(open({str(tmp_path / "secret")!r}).read())
-        except OSError as error:
-            print("denied")
+        for path, mode in (({str(tmp_path / "secret")!r}, "r"), ({str(shown / "new")!r}, "w"),
+                           ("/new", "w"), ("/usr/lib/new", "w")):
+            try:
+                open(path, mode)
+            except OSError as error:
+                continue
+            print(path)
         """
         for layer in (names.MOUNT_NAMESPACE, names.LANDLOCK_FS):
             if applied(layer):
                 policy = Policy(layers=(names.NO_NEW_PRIVS, layer))
-                assert tried(code, scratch, policy=policy) == "denied"
+                assert tried(code, scratch, shown, policy=policy) == ""
 
     def test_names_through_symbolic_links_lead_where_they_led(
         self, scratch: Path, tmp_path: Path
@@ -356,6 +361,29 @@ class TestProcessesAndNetwork:
         bystander.kill()
         bystander.wait()
 
+    def test_a_program_that_kills_its_group_does_not_reach_the_helper(self, scratch: Path) -> None:
+        code = """
+        import os, time
+        if os.fork() == 0:
+            os.setsid()
+            open("detached", "w").write(str(os.getpid()))
+            os.rename("detached", "pid")
+            time.sleep(60)
+        while not os.path.exists("pid"):
+            time.sleep(0.01)
+        os.kill(0, 9)
+        """
+        launch = supervise(python(code, scratch))
+        with subprocess.Popen(launch.argv, env={}, cwd=scratch, start_new_session=True) as process:
+            assert process.wait(timeout=20) == -signal.SIGKILL
+        assert not psutil.pid_exists(int((scratch / "pid").read_text()))
+
+    def test_no_signal_is_left_ignored(self, scratch: Path) -> None:
+        launch = Launch(("/bin/cat", "/proc/self/status"), {}, scratch)
+        result = run(supervise(launch))
+        ignored = next(x for x in result.stdout.splitlines() if x.startswith("SigIgn:"))
+        assert int(ignored.split()[1], 16) == 0
+
     def test_the_helper_cannot_be_traced_or_read(self, scratch: Path) -> None:
         code = """
         import ctypes, os
@@ -454,6 +482,8 @@ class TestWorker:
         async with Worker(confined_peer(scratch), limits) as worker:
             with pytest.raises(WorkerCrash, match="exit code 7"):
                 await worker.request("exit", code=7)
+            with pytest.raises(WorkerCrash, match="closed its standard output"):
+                await worker.request("close_output")
             with pytest.raises(WorkerTimeout):
                 await worker.call(Call("ignore_signals"), wall_s=0.3)
             with pytest.raises(WorkerMemory):

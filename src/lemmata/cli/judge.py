@@ -11,6 +11,7 @@ from rich.console import Console
 
 from lemmata.cli.render import print_report
 from lemmata.judge import JudgeLimits, JudgeOptions, Outcome, judge_files, load_config
+from lemmata.lean.embedded.report import ConsoleReporter
 from lemmata.lean.kernels import find_native_kernel
 from lemmata.lean.sandbox import Policy, Requirement
 from lemmata.lean.toolchain import find_toolchain
@@ -50,7 +51,9 @@ def judge(
     Exit code 0: accepted. 1: rejected. 2: could not decide, or could not start.
     """
     load_config(config)  # a mistake in it is told before a toolchain is looked for or installed
-    chosen = find_toolchain(toolchain, project or config.absolute().parent)
+    chosen = find_toolchain(
+        toolchain, project or config.absolute().parent, reporter=ConsoleReporter()
+    )
     requirement = Requirement.REQUIRED if require_sandbox else Requirement.BEST_EFFORT
     options = JudgeOptions(
         JudgeLimits(wall_s=timeout, memory_bytes=memory << 20, heartbeats=heartbeats),

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Self
 
 import lemmata
-from lemmata.errors import ExportError, InputError, LemmataError, ToolchainError, WorkerError
+from lemmata.errors import InputError, LemmataError, ToolchainError, WorkerError
 from lemmata.export import Export, Name, ReadLimits, format_name
 from lemmata.judge.config import JudgeConfig, load_config
 from lemmata.judge.decide import (
@@ -37,7 +37,13 @@ from lemmata.judge.decide import (
 )
 from lemmata.judge.finding import Finding
 from lemmata.judge.kernels import Kernel, library_facts, replay, worker_reason
-from lemmata.judge.produce import Elaboration, elaborate, parse_header
+from lemmata.judge.produce import (
+    Elaboration,
+    Message,
+    UnreadableExport,
+    elaborate,
+    parse_header,
+)
 from lemmata.judge.replay import DeclarationResult, replay_file
 from lemmata.judge.report import InputFile, Report, Tool, target_verdict
 from lemmata.judge.sources import (
@@ -295,10 +301,10 @@ class _Run:
             raise ToolchainError(
                 f"Lean failed while it elaborated the challenge: {error}"
             ) from None
-        except ExportError as error:
+        except UnreadableExport as error:
+            _must_elaborate(error.messages)
             raise ToolchainError(f"Lean exported the challenge wrongly: {error}") from None
-        if result.errors:
-            raise InputError(f"the challenge does not elaborate: {result.errors[0]}")
+        _must_elaborate(result.messages)
         try:
             check_reference(self.task, result.export)
         except ReferenceProblem as problem:
@@ -316,7 +322,12 @@ class _Run:
                 return tree, await self._elaborated(worker, tree, scratch)
         except SourceProblem as problem:
             raise _SolutionFailed(Reason.ELABORATION_ERROR, str(problem)) from None
-        except ExportError as error:
+        except UnreadableExport as error:
+            for message in error.messages:
+                if message.is_error:
+                    raise _SolutionFailed(
+                        Reason.ELABORATION_ERROR, f"the solution does not elaborate: {message}"
+                    ) from None
             raise _SolutionFailed(
                 Reason.MALFORMED_EXPORT, f"the solution's declarations cannot be read: {error}"
             ) from None
@@ -435,6 +446,12 @@ class _Run:
                 digest = self.host.native.digest
             tools.append(Tool(f"kernel {kernel.name}", kernel.description, digest))
         return tuple(tools)
+
+
+def _must_elaborate(messages: Sequence[Message]) -> None:
+    for message in messages:
+        if message.is_error:
+            raise InputError(f"the challenge does not elaborate: {message}")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from lemmata.export import Export, Name, ReadLimits, format_name, read_export
 from lemmata.judge.sources import Header, Import, SourceTree
 from lemmata.lean.worker import Worker
 
+
 class UnexpectedReply(WorkerError):
     """A reply that is well framed but does not have the fields it must have."""
 
@@ -42,6 +43,14 @@ class Message:
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line}:{self.column}: {self.text}"
+
+
+class UnreadableExport(Exception):
+    """What was handed over is no export; ``messages`` are those of the elaboration."""
+
+    def __init__(self, error: ExportError, messages: tuple[Message, ...]) -> None:
+        super().__init__(str(error))
+        self.messages = messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,7 @@ async def elaborate(
 ) -> Elaboration:
     """Elaborate a source tree and read what it declares.
 
-    Raises the worker's errors, and :class:`ExportError` if what was handed over is no export.
+    Raises the worker's errors, and :class:`UnreadableExport` if what was handed over is no export.
     """
     # A name of its own for every request: nothing of an earlier one can be read by mistake, and the
     # embedded Lean would not see that a file it once wrote has been removed.
@@ -97,10 +106,15 @@ async def elaborate(
         export=path.name,
     )
     messages = _messages(reply.fields.get("messages"))
-    data = read_untrusted(path, limits.max_bytes)
-    path.unlink(missing_ok=True)
+    try:
+        data = read_untrusted(path, limits.max_bytes)
+        export = read_export(data, limits)
+    except ExportError as error:
+        raise UnreadableExport(error, messages) from None
+    finally:
+        path.unlink(missing_ok=True)
     return Elaboration(
-        read_export(data, limits),
+        export,
         len(data),
         messages,
         _seconds(reply.fields.get("ms")),

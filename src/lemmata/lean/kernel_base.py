@@ -28,7 +28,9 @@ KIND = "base"
 
 _EXPORT_FILE = "base.ndjson"
 _EXPORT_SECONDS = 900.0
-_CHECKING_MODULES = ("base.py", "declarations.py", "replay.py", "terms.py")
+_CHECKING_MODULES = (
+    *("base.py", "build.py", "declarations.py", "ffi.py", "kernel.py", "replay.py", "terms.py"),
+)
 
 
 def base_key(library: str, version: str) -> str:

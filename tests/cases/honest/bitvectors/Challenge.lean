@@ -1,0 +1,1 @@
+theorem target (x : BitVec 8) : x &&& x = x ∧ (5#8 + 3#8 = 8#8) := sorry

@@ -1,0 +1,1 @@
+theorem target (a b c : Nat) (h : a = b) (g : b = c) : a + b = c + c := sorry

@@ -1,0 +1,1 @@
+theorem target (p : Nat → Prop) : (∃ n, p n) ∨ ∀ n, ¬ p n := sorry

@@ -1,0 +1,2 @@
+def large : Nat := sorry
+theorem target : 37 < large := sorry

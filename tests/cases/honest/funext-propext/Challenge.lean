@@ -1,0 +1,1 @@
+theorem target (p q : Nat → Prop) (h : ∀ n, p n ↔ q n) : p = q := sorry

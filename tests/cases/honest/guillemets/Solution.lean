@@ -1,0 +1,2 @@
+def «a.b c» : Nat := 3
+theorem «the target».«1» : «a.b c» = 3 := rfl

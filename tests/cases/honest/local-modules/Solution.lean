@@ -1,0 +1,3 @@
+import Shared.Defs
+import Lemmas
+theorem target (n : Nat) : double n = n + n := double_eq n

@@ -1,0 +1,1 @@
+theorem target (p q : Prop) (hp : p) (hq : q) : p ∧ q ∧ p := sorry

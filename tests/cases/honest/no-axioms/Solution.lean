@@ -1,0 +1,1 @@
+theorem target (p q : Prop) : p → q → p := fun hp _ => hp

@@ -1,0 +1,2 @@
+noncomputable def pick (p : Nat → Prop) (h : ∃ n, p n) : Nat := Classical.choose h
+theorem target (p : Nat → Prop) (h : ∃ n, p n) : p (pick p h) := Classical.choose_spec h

@@ -1,0 +1,1 @@
+theorem target : ∀ x y : Nat, x + y = y + x := sorry

@@ -1,0 +1,1 @@
+theorem target (xs ys : List Nat) : (xs ++ ys).length = ys.length + xs.length := sorry

@@ -1,0 +1,1 @@
+theorem target : "aé" ++ "😀" = "aé😀" ∧ 'é'.toNat = 233 ∧ "abc".length = 3 := sorry
