@@ -68,14 +68,25 @@ async def gone(pid: int, within_s: float = 5.0) -> bool:
     return not alive(pid)
 
 
+@pytest.fixture(autouse=True)
+def others() -> set[int]:
+    """The children that other tests of the session keep running."""
+    _OTHERS.clear()
+    _OTHERS.update(own_children())
+    return _OTHERS
+
+
+_OTHERS: set[int] = set()
+
+
 def own_children() -> list[int]:
-    """The children of this process, zombies too."""
+    """The children that this process started during the test, zombies too."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
-                if int(fields[1]) == os.getpid():
+                if int(fields[1]) == os.getpid() and int(entry.name) not in _OTHERS:
                     found.append(int(entry.name))
     return found
 

@@ -28,6 +28,10 @@ SYSTEM_READABLE = (
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
     "/etc/ld.so.conf.d",
+    # A program with OpenSSL in it, Node for one, does without these but not with being refused.
+    "/etc/ssl/openssl.cnf",
+    "/etc/pki/tls/openssl.cnf",
+    "/etc/crypto-policies",
     "/nix/store",
     "/gnu/store",
 )
