@@ -314,7 +314,8 @@ class TestHoles:
 class TestKernels:
     def results(self, **outcomes: str) -> list[DeclarationResult]:
         return [
-            DeclarationResult(((name,),), *outcome.split(":", 1)) for name, outcome in outcomes.items()
+            DeclarationResult(((name,),), *outcome.split(":", 1))
+            for name, outcome in outcomes.items()
         ]
 
     def judged(self, **kernels: object) -> Reason | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, BinaryIO
 
@@ -94,96 +94,119 @@ def dependency_order(export: Export, chosen: Iterable[int]) -> list[int]:
 
     A valid order is kept as it is. Dependencies through declarations that are not chosen count
     too. Unsafe and partial definitions may use each other in a circle, so a use of one never
-    moves anything. Raises `ExportError` for any other circle. One depth-first search over
-    declarations and expressions together, so shared expressions are looked at once.
+    moves anything; that a declaration uses itself is for the kernel to judge. Raises `ExportError`
+    for any other circle.
+
+    Tarjan's strongly connected components (Depth-first search and linear graph algorithms, 1972)
+    over declarations and expressions together, so that shared expressions are looked at once. An
+    inductive group and the expressions by which it mentions itself are one component.
     """
     wanted = set(chosen)
-    terms, positions = export.terms, export.positions
-    # Where a constant is declared, by name index; what may be used in a circle is left out.
-    declared_at: dict[int, int] = {}
-    quotients: list[int] = []
-    for position, declaration in enumerate(export.declarations):
-        if isinstance(declaration, Quotient):
-            quotients.append(position)
-        if not (isinstance(declaration, Definition) and declaration.safety is not Safety.SAFE):
-            for name in declaration.names():
-                declared_at[terms.add_name(name)] = position
-    before = {later: earlier for earlier, later in pairwise(quotients)}
-    nat_literal = _sites(NAT_LITERAL_CONSTANTS, positions)
-    string_literal = _sites(STRING_LITERAL_CONSTANTS, positions)
-    kinds, d = terms.kinds, terms.d
-    declaration_state = bytearray(len(export.declarations))
-    expr_done = bytearray(len(terms))
+    graph = _DependencyGraph(export)
+    first = graph.first_declaration
+    number = array("I", bytes(4 * (first + len(export.declarations))))
+    low = array("I", bytes(4 * len(number)))
+    on_path = bytearray(len(number))
+    path: list[int] = []
+    count = 0
     order: list[int] = []
-    # Work items: an expression to enter (2i) or leave (2i + 1), a declaration to enter
-    # (-2i - 2) or leave (-2i - 1).
     for root in sorted(wanted):
-        work = [-2 * root - 2]
-        owners: list[int] = []
+        if number[first + root]:
+            continue
+        work: list[tuple[int, Iterator[int]]] = [(first + root, iter(()))]
+        entering = True
         while work:
-            item = work.pop()
-            if item < 0:
-                position = (-item - 1) // 2
-                if item % 2:
-                    declaration_state[position] = _DONE
-                    owners.pop()
-                    if position in wanted:
-                        order.append(position)
-                    continue
-                declaration = export.declarations[position]
-                # A group uses its own constants. (Where an expression that does so is shared
-                # with a declaration the group needs, that circle passes for an order; whoever
-                # adds the declarations will miss a constant.)
-                if declaration_state[position] == _DONE or (
-                    isinstance(declaration, InductiveGroup) and owners and owners[-1] == position
-                ):
-                    continue
-                if declaration_state[position] == _ACTIVE:
-                    raise _circle(declaration)
-                declaration_state[position] = _ACTIVE
-                owners.append(position)
-                work.append(item + 1)
-                work += [2 * term for term in reversed(declaration_terms(declaration))]
-                work += [-2 * site - 2 for site in _rule_sites(declaration, positions, position)]
-                if position in before:
-                    work.append(-2 * before[position] - 2)
+            node, successors = work[-1]
+            if entering:
+                count += 1
+                number[node] = low[node] = count
+                path.append(node)
+                on_path[node] = 1
+                successors = iter(graph.successors(node))
+                work[-1] = (node, successors)
+                entering = False
+            for successor in successors:
+                if not number[successor]:
+                    work.append((successor, iter(())))
+                    entering = True
+                    break
+                if on_path[successor] and number[successor] < low[node]:
+                    low[node] = number[successor]
+            if entering:
                 continue
-            index = item >> 1
-            if item & 1:
-                expr_done[index] = _DONE
+            work.pop()
+            if work and low[node] < low[work[-1][0]]:
+                low[work[-1][0]] = low[node]
+            if low[node] != number[node]:
                 continue
-            if expr_done[index] == _DONE:
-                continue
-            if expr_done[index] == _ACTIVE:
-                raise _circle(export.declarations[owners[-1]])
-            kind = kinds[index]
-            expr_done[index] = _ACTIVE
-            work.append(item + 1)
-            if kind == ExprKind.CONST or kind == ExprKind.PROJ:
-                site = declared_at.get(d[index])
-                if site is not None:
-                    work.append(-2 * site - 2)
-            elif kind == ExprKind.NAT:
-                work += [-2 * site - 2 for site in nat_literal]
-            elif kind == ExprKind.STRING:
-                work += [-2 * site - 2 for site in string_literal]
-            work += [2 * child for child in reversed(terms.children(index))]
+            members = []
+            while True:
+                member = path.pop()
+                on_path[member] = 0
+                if member >= first:
+                    members.append(member - first)
+                if member == node:
+                    break
+            if len(members) > 1:
+                raise _circle(export.declarations[min(members)])
+            order += [member for member in members if member in wanted]
     return order
 
 
-_ACTIVE, _DONE = 1, 2
+class _DependencyGraph:
+    """Expressions (by index) and declarations (by position, after the expressions) with what each
+    refers to."""
 
+    def __init__(self, export: Export) -> None:
+        self._export = export
+        self.first_declaration = len(export.terms)
+        self._names: dict[int, int] = {}
+        """Where a constant is declared, by the index of its name; what may be used in a circle is
+        left out."""
+        quotients = []
+        terms = export.terms
+        for position, declaration in enumerate(export.declarations):
+            if isinstance(declaration, Quotient):
+                quotients.append(position)
+            if not (isinstance(declaration, Definition) and declaration.safety is not Safety.SAFE):
+                for name in declaration.names():
+                    self._names[terms.add_name(name)] = self.first_declaration + position
+        self._before = {later: earlier for earlier, later in pairwise(quotients)}
+        self._nat = self._sites(NAT_LITERAL_CONSTANTS)
+        self._string = self._sites(STRING_LITERAL_CONSTANTS)
 
-def _sites(names: Iterable[Name], positions: dict[Name, int]) -> list[int]:
-    return sorted({positions[name] for name in names if name in positions}, reverse=True)
+    def successors(self, node: int) -> Sequence[int]:
+        if node >= self.first_declaration:
+            return self._of_declaration(node - self.first_declaration)
+        terms = self._export.terms
+        kind = terms.kinds[node]
+        if kind == ExprKind.CONST or kind == ExprKind.PROJ:
+            site = self._names.get(terms.d[node])
+            found = () if site is None else (site,)
+            return found if kind == ExprKind.CONST else (*found, *terms.children(node))
+        if kind == ExprKind.NAT:
+            return self._nat
+        if kind == ExprKind.STRING:
+            return self._string
+        return terms.children(node)
 
+    def _of_declaration(self, position: int) -> list[int]:
+        declaration = self._export.declarations[position]
+        found = []
+        if position in self._before:
+            found.append(self.first_declaration + self._before[position])
+        if isinstance(declaration, InductiveGroup):
+            # The constructors of the rules of recursors may be declared elsewhere (nested types).
+            found += self._sites(
+                rule.constructor for recursor in declaration.recursors for rule in recursor.rules
+            )
+        found += declaration_terms(declaration)
+        return found
 
-def _rule_sites(declaration: Declaration, positions: dict[Name, int], position: int) -> list[int]:
-    """Where the constructors of the rules of a group's recursors are declared, if elsewhere."""
-    if not isinstance(declaration, InductiveGroup):
-        return []
-    names = {rule.constructor for rec in declaration.recursors for rule in rec.rules}
-    return [site for site in _sites(names, positions) if site != position]
+    def _sites(self, names: Iterable[Name]) -> list[int]:
+        terms = self._export.terms
+        found = {self._names.get(terms.add_name(name)) for name in names}
+        return sorted(site for site in found if site is not None)
 
 
 def _circle(declaration: Declaration) -> ExportError:

@@ -43,6 +43,7 @@ async def replay(
     """
     path = kernel.scratch / f"replay-{secrets.token_hex(8)}.ndjson"
     path.write_bytes(export)
+    path.chmod(0o644)  # the kernel process has a user of its own
     try:
         reply = await kernel.worker.request(
             "replay",

@@ -5,17 +5,17 @@ Everything an elaborating process says is data to be checked or feedback to be s
 
 from __future__ import annotations
 
-import os
+import contextlib
 import secrets
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lemmata.errors import ExportError, WorkerError
+from lemmata.errors import ExportError, SandboxError, WorkerError
 from lemmata.export import Export, Name, ReadLimits, format_name, read_export
 from lemmata.judge.sources import Header, Import, SourceTree
+from lemmata.lean.sandbox import open_in_scratch
 from lemmata.lean.worker import Worker
 
 
@@ -107,12 +107,14 @@ async def elaborate(
     )
     messages = _messages(reply.fields.get("messages"))
     try:
-        data = read_untrusted(path, limits.max_bytes)
+        data = _read_untrusted(scratch, path.name, limits.max_bytes)
         export = read_export(data, limits)
     except ExportError as error:
         raise UnreadableExport(error, messages) from None
     finally:
-        path.unlink(missing_ok=True)
+        # It may be anything by now, a folder for example; the scratch folder goes in the end.
+        with contextlib.suppress(OSError):
+            path.unlink()
     return Elaboration(
         export,
         len(data),
@@ -122,17 +124,13 @@ async def elaborate(
     )
 
 
-def read_untrusted(path: Path, max_bytes: int) -> bytes:
-    """Read a file that an untrusted process left behind: a regular file, not a link, bounded."""
+def _read_untrusted(scratch: Path, name: str, max_bytes: int) -> bytes:
+    """Read a file that an untrusted process left behind, up to a limit."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise ExportError(f"no export was handed over ({error.strerror})") from None
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ExportError("what was handed over as an export is not a regular file")
-        data = file.read(max_bytes + 1)
+        with open_in_scratch(scratch, name) as file:
+            data = file.read(max_bytes + 1)
+    except SandboxError as error:
+        raise ExportError(f"no export was handed over: {error}") from None
     if len(data) > max_bytes:
         raise ExportError(f"the export is larger than the limit of {max_bytes} bytes")
     return data

@@ -33,7 +33,7 @@ V8_STACK_KIB_UNRAISED: Final = 7600
 
 # A shell that replaces itself: the limit must be set before Node's main thread exists.
 _START: Final = (
-    'wide=$1 usual=$2 node=$3; shift 3; '
+    "wide=$1 usual=$2 node=$3; shift 3; "
     'if ulimit -S -s "$0" 2>/dev/null; then size=$wide; else size=$usual; fi; '
     'exec "$node" --stack-size="$size" "$@"'
 )

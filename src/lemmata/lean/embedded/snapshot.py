@@ -184,9 +184,7 @@ def _inputs(node: Path, files: EmbeddedFiles, program_text: str) -> dict[str, st
     }
 
 
-def _capture(
-    node: Path, files: EmbeddedFiles, program_text: str, work: Path, made: Path
-) -> None:
+def _capture(node: Path, files: EmbeddedFiles, program_text: str, work: Path, made: Path) -> None:
     (work / _PROGRAM).write_text(program_text, encoding="utf-8")
     argv, env, _ = capture_argv(node, files, work, made, ["--run", _PROGRAM, "--snapshot"])
     done = _run(argv, env, work, b"", CAPTURE_SECONDS, "the run to be captured")
