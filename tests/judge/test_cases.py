@@ -68,7 +68,7 @@ def reports(
     selected = {
         item.callspec.params["folder"]
         for item in request.session.items
-        if isinstance(item, pytest.Function) and "folder" in getattr(item, "fixturenames", ())
+        if isinstance(item, pytest.Function) and item.function is test_case
     }
     for folder in selected:
         for marker in markers(folder):

@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Self
@@ -259,6 +259,7 @@ class _Run:
             if single:
                 kernels = kernels[:1]
             decisions = await self._decide(reference.export, solution.export, imports, kernels)
+            decisions = tuple(_blame_elaboration(each, solution.errors) for each in decisions)
 
         assumptions = self._assumptions(decisions, layers, single)
         return Report(
@@ -446,6 +447,18 @@ class _Run:
                 digest = self.host.native.digest
             tools.append(Tool(f"kernel {kernel.name}", kernel.description, digest))
         return tuple(tools)
+
+
+def _blame_elaboration(decision: TargetDecision, errors: Sequence[Message]) -> TargetDecision:
+    """Where the elaborator says why a target is missing or unfinished, that is the better answer:
+    error recovery leaves a hole that nobody wrote. It is a rejection either way."""
+    finding = decision.finding
+    if finding is None or not errors or finding.reason not in (Reason.MISSING, Reason.USES_SORRY):
+        return decision
+    message = f"{finding.message}; the solution does not elaborate: {errors[0]}"
+    return replace(
+        decision, finding=replace(finding, reason=Reason.ELABORATION_ERROR, message=message)
+    )
 
 
 def _must_elaborate(messages: Sequence[Message]) -> None:

@@ -1,0 +1,3 @@
+def Point := Nat × Nat
+
+theorem target (p q : Point) : p = q := sorry

@@ -1,2 +1,0 @@
--- The name and the type are right, the kind is not.
-axiom target : 2 + 2 = 5

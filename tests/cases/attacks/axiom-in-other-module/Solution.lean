@@ -1,4 +1,0 @@
-import Basic.Arithmetic
-
--- Nothing suspicious in this file.
-theorem target : 2 + 2 = 5 := Arithmetic.two_add_two

@@ -1,1 +1,0 @@
-theorem target (p : Prop) : p ∨ ¬p := sorry

@@ -1,4 +1,0 @@
--- Assumed, not proved.
-axiom help : 2 + 2 = 5
-
-theorem target : 2 + 2 = 5 := help

@@ -1,1 +1,0 @@
-theorem target : 10 ^ 3 = 1000 := sorry

@@ -1,0 +1,3 @@
+def limit : Nat := 10
+
+theorem target : ∃ n, n = limit ∧ 5 < n := sorry

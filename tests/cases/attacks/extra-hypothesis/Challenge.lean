@@ -1,0 +1,1 @@
+theorem target (n : Nat) : 0 < n := sorry

@@ -1,1 +1,0 @@
-theorem target (p q : Prop) (hp : p) : p ∧ q := sorry

@@ -1,0 +1,3 @@
+def large : Nat := sorry
+
+theorem target : ∃ n, n = large := sorry

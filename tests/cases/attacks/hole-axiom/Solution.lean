@@ -1,0 +1,4 @@
+-- No value at all.
+axiom large : Nat
+
+theorem target : ∃ n, n = large := ⟨large, rfl⟩

@@ -1,0 +1,3 @@
+def large : Nat := sorry
+
+theorem target : 37 < large := sorry

@@ -1,0 +1,3 @@
+import Challenge
+
+-- The target is here, with the right statement.

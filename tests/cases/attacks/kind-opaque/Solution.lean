@@ -1,0 +1,2 @@
+-- Checked by the kernel, and still no theorem.
+opaque target : 2 + 2 = 4 := rfl

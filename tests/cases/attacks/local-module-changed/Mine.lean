@@ -1,0 +1,2 @@
+-- The same name, another function.
+def weight (_ : Nat) : Nat := 0

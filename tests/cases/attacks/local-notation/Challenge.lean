@@ -1,0 +1,1 @@
+theorem target : 3 ∣ 7 := sorry

@@ -1,0 +1,2 @@
+-- One component.
+theorem «Sum.target» : 2 + 2 = 4 := rfl

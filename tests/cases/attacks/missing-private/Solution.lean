@@ -1,0 +1,2 @@
+-- Prints as `target`, and is not.
+private theorem target : 2 + 2 = 4 := rfl

@@ -1,0 +1,3 @@
+opaque secret : Nat := 41
+
+theorem target : ∃ n, n = secret := sorry

@@ -1,0 +1,1 @@
+theorem target (n : Int) : 0 ≤ n := sorry

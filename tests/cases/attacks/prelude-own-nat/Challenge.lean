@@ -1,0 +1,1 @@
+theorem target : @Eq Nat Nat.zero (Nat.succ Nat.zero) := sorry

@@ -1,0 +1,2 @@
+private def bound : Nat := 10
+def limit : Nat := bound

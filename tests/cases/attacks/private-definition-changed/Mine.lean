@@ -1,0 +1,2 @@
+private def bound : Nat := 3
+def limit : Nat := bound

@@ -1,0 +1,1 @@
+theorem target : ∃ m : Nat, ∀ n : Nat, n ≤ m := sorry

@@ -1,0 +1,7 @@
+prelude
+
+inductive False : Prop where
+
+axiom gap : False
+
+theorem Quot.lift : False := gap

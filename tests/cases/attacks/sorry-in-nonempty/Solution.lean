@@ -1,4 +1,0 @@
--- `default` of an empty type.
-instance : Inhabited Empty := ⟨sorry⟩
-
-theorem target : 2 + 2 = 5 := (default : Empty).elim

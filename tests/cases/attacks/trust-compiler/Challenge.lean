@@ -1,1 +1,0 @@
-theorem target : True := sorry

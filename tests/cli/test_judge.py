@@ -1,0 +1,149 @@
+"""``lemmata judge`` as a program: exit codes, one clear sentence, the JSON report."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lemmata.lean.toolchain import EmbeddedToolchain
+
+CHALLENGE = "theorem target (a b : Nat) : a + b = b + a := sorry\n"
+HONEST = "theorem target (a b : Nat) : a + b = b + a := Nat.add_comm a b\n"
+CONFIG = {
+    "challenge_module": "Challenge",
+    "solution_module": "Solution",
+    "theorem_names": ["target"],
+    "permitted_axioms": ["propext", "Quot.sound", "Classical.choice"],
+}
+
+
+def lemmata(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "lemmata.cli.main", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path, challenge=CHALLENGE, solution=HONEST)
+    return tmp_path
+
+
+def write(
+    folder: Path, *, challenge: str = CHALLENGE, solution: str = HONEST, **changes: object
+) -> Path:
+    (folder / "Challenge.lean").write_text(challenge)
+    (folder / "Solution.lean").write_text(solution)
+    config = folder / "config.json"
+    config.write_text(json.dumps({**CONFIG, **changes}))
+    return config
+
+
+def one_sentence(result: subprocess.CompletedProcess[str]) -> str:
+    """The complaint of a run that could not start."""
+    assert result.returncode == 2, result
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("lemmata: ")
+    return lines[0]
+
+
+class TestWithoutLean:
+    """Mistakes that are told before Lean is started, or even looked for."""
+
+    def test_missing_config(self, tmp_path: Path) -> None:
+        assert "there is no such file" in one_sentence(lemmata("judge", tmp_path / "c.json"))
+
+    def test_config_that_is_not_json(self, folder: Path) -> None:
+        (folder / "config.json").write_text("{")
+        assert "is not JSON (line 1" in one_sentence(lemmata("judge", folder / "config.json"))
+
+    def test_empty_list(self, folder: Path) -> None:
+        config = write(folder, theorem_names=[])
+        assert "theorem_names is empty" in one_sentence(lemmata("judge", config))
+
+    def test_version_and_help(self) -> None:
+        assert lemmata("--version").stdout.startswith("lemmata ")
+        assert "--require-sandbox" in lemmata("judge", "--help").stdout
+
+
+class TestWithLean:
+    def test_accepted(self, embedded: EmbeddedToolchain, folder: Path) -> None:
+        result = lemmata("judge", folder / "config.json", "--json", "--require-sandbox")
+        assert result.returncode == 0, result
+        report = json.loads(result.stdout)
+        assert report["schema"] == "lemmata.judge/1"
+        assert report["outcome"] == "accepted"
+        assert report["reason"] is None
+        (target,) = report["targets"]
+        assert target["name"] == ["target"]
+        assert target["kernels"] == {"lean": "accepted", "native": "accepted"}
+        assert {tool["role"] for tool in report["tools"]} == {
+            "toolchain",
+            "kernel lean",
+            "kernel native",
+        }
+        assert all(len(file["sha256"]) == 64 for file in report["inputs"])
+        assert {file["role"] for file in report["inputs"]} == {"config", "challenge", "solution"}
+        assert all(layer["state"] in ("applied", "unavailable") for layer in report["sandbox"])
+        assert report["seconds"]["total"] > 0
+
+    def test_forbidden_assumption(self, embedded: EmbeddedToolchain, folder: Path) -> None:
+        result = lemmata("judge", folder / "config.json", "--forbid", "community_build")
+        assert result.returncode == 2, result
+        assert "undecided (assumption_forbidden)" in result.stdout
+
+    def test_rejected(self, embedded: EmbeddedToolchain, folder: Path) -> None:
+        config = write(folder, solution="theorem target (a : Nat) : a = a := rfl\n")
+        result = lemmata("judge", config)
+        assert result.returncode == 1, result
+        assert result.stdout.startswith("rejected (statement_mismatch): ")
+        assert "challenge" in result.stdout
+
+    def test_solution_that_does_not_parse(self, embedded: EmbeddedToolchain, folder: Path) -> None:
+        config = write(folder, solution="theorem target (a b : Nat := \n")
+        result = lemmata("judge", config)
+        assert result.returncode == 1, result
+        assert result.stdout.startswith("rejected (elaboration_error): ")
+        assert "Solution:2:0" in result.stdout
+
+    def test_timeout_is_undecided(self, embedded: EmbeddedToolchain, folder: Path) -> None:
+        loop = "partial def spin (n : Nat) : Nat := spin (n + 1)\n#eval spin 0\n"
+        config = write(folder, solution=HONEST + loop)
+        result = lemmata("judge", config, "--timeout", "5")
+        assert result.returncode == 2, result
+        assert result.stdout.startswith("undecided (timeout): ")
+
+    @pytest.mark.parametrize(
+        ("changes", "words"),
+        [
+            ({"theorem_names": ["targe"]}, "declares no theorem targe; did you mean target?"),
+            ({"theorem_names": ["target", "Nat.add_comm"]}, "declares no theorem Nat.add_comm"),
+            (
+                {"challenge": "theorem target : :=\n"},
+                "does not elaborate: Challenge:1",
+            ),
+            ({"challenge": "import Nowhere\n"}, "imports Nowhere, which is neither"),
+            ({"challenge": "def target := 1\n"}, "declares it with the kind definition"),
+        ],
+    )
+    def test_challenge_that_cannot_be_used(
+        self, embedded: EmbeddedToolchain, folder: Path, changes: dict[str, str], words: str
+    ) -> None:
+        config = write(folder, **changes)  # type: ignore[arg-type]
+        assert words in one_sentence(lemmata("judge", config))
+
+    def test_missing_module(self, embedded: EmbeddedToolchain, folder: Path) -> None:
+        config = write(folder, solution_module="Other.Solution")
+        assert "Other/Solution.lean: there is no such file" in one_sentence(
+            lemmata("judge", config)
+        )
