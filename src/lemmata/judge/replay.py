@@ -81,10 +81,9 @@ def _rejection(kernel: str, name: Name, result: DeclarationResult) -> Finding:
             f"the solution declares {format_name(name)}, which the library already declares",
             name,
         )
+    why = result.message or result.reason.replace("_", " ")
     return Finding(
-        Reason.KERNEL_REJECTED,
-        f"the {kernel} kernel rejects {format_name(name)}: {result.message or result.reason}",
-        name,
+        Reason.KERNEL_REJECTED, f"the {kernel} kernel rejects {format_name(name)}: {why}", name
     )
 
 
