@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -63,49 +64,60 @@ class Watch(threading.Thread):
         self.join()
 
 
+REQUESTS = (
+    {"op": "hello", "role": "elaborator"},
+    {
+        "op": "elaborate",
+        "imports": [["Init"]],
+        "modules": [{"module": ["Small"], "text": THEOREM}],
+        "options": {},
+        "export": "small.ndjson",
+    },
+)
+
+
 def measure(argv: Sequence[str], env: Mapping[str, str], scratch: Path) -> Row:
+    # A file, because the package as shipped fails on a pipe that is empty for a moment.
+    requests = scratch / "requests"
+    lines = [json.dumps({"id": 1, "frame": "f0", **request}) for request in REQUESTS]
+    requests.write_text("\n".join([*lines, ""]))
     start = time.perf_counter()
-    with subprocess.Popen(
-        argv, env=env, cwd=scratch, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-    ) as process:
+    with (
+        requests.open("rb") as stdin,
+        subprocess.Popen(
+            argv, env=env, cwd=scratch, stdin=stdin, stdout=subprocess.PIPE
+        ) as process,
+    ):
         watch = Watch(process.pid)
         watch.start()
-        ask(process, {"op": "hello", "role": "elaborator"})
-        ready = time.perf_counter() - start
-        ask(
-            process,
-            {
-                "op": "elaborate",
-                "imports": [["Init"]],
-                "modules": [{"module": ["Small"], "text": THEOREM}],
-                "options": {},
-                "export": "small.ndjson",
-            },
-        )
-        done = time.perf_counter() - start
+        ready = reply(process, start)
+        done = reply(process, start)
         watch.end()
         process.kill()
     return Row(ready, done, watch.processor, watch.memory)
 
 
-def ask(process: subprocess.Popen[bytes], request: Mapping[str, object]) -> None:
-    assert process.stdin is not None
+def reply(process: subprocess.Popen[bytes], start: float) -> float:
+    """Seconds from ``start`` to the next reply."""
     assert process.stdout is not None
-    process.stdin.write(json.dumps({"id": 1, "frame": "f0", **request}).encode() + b"\n")
     for line in process.stdout:
         if line.startswith(b"f0 "):
-            reply = json.loads(line[3:])
-            if not reply["ok"]:
-                sys.exit(f"the worker refused: {reply['error']}")
-            return
+            answer = json.loads(line[3:])
+            if not answer["ok"]:
+                sys.exit(f"the worker refused: {answer['error']}")
+            return time.perf_counter() - start
     sys.exit("the worker ended before it answered")
 
 
 def shipped(toolchain: EmbeddedToolchain, scratch: Path) -> Row:
     installed = toolchain.prepared.installed
     write_worker(scratch, toolchain.version)
-    argv = [str(toolchain.node.path), str(installed.glue), "--run", "Worker.lean"]
-    return measure(argv, {**os.environ, "LEAN_PATH": str(installed.library)}, scratch)
+    # It sees nothing of the machine but /home and /tmp.
+    library = scratch / "library"
+    shutil.copytree(installed.library, library)
+    glue, _ = (shutil.copy(file, scratch) for file in (installed.glue, installed.wasm))
+    argv = [str(toolchain.node.path), str(glue), "--run", "Worker.lean"]
+    return measure(argv, {**os.environ, "LEAN_PATH": str(library)}, scratch)
 
 
 def slim(toolchain: EmbeddedToolchain, scratch: Path) -> Row:

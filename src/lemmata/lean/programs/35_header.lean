@@ -23,17 +23,19 @@ partial def firstError : List Message → Option Message
     | .error => some m
     | _ => firstError rest
 
-/-- Parses the header of a source text; nothing of the text is run. -/
+/-- Parses the header of a source text; nothing of the text is run. A header with an error has no
+imports. -/
 def header (req : Json) : IO String := do
   let text ← asText "text" (← field req "text")
   let (stx, _, log) ← Parser.parseHeader (Compat.inputContext text "header")
-  let imports ← importTexts [] (Compat.headerImports stx).toList
-  let problem ← match firstError log.toList with
-    | none => pure "null"
+  let (imports, problem) ← match firstError log.toList with
+    | none => do
+      let imports ← importTexts [] (Compat.headerImports stx).toList
+      pure (array imports, "null")
     | some m => do
       let why ← m.data.toString
-      pure ("{\"pos\":" ++ positionJson m.pos ++ ",\"text\":" ++ quote (clip why) ++ "}")
-  pure ("\"imports\":" ++ array imports ++ ",\"prelude\":" ++ bool (Compat.headerIsPrelude stx)
+      pure ("[]", "{\"pos\":" ++ positionJson m.pos ++ ",\"text\":" ++ quote (clip why) ++ "}")
+  pure ("\"imports\":" ++ imports ++ ",\"prelude\":" ++ bool (Compat.headerIsPrelude stx)
     ++ ",\"module\":" ++ bool (Compat.headerIsModule stx) ++ ",\"error\":" ++ problem)
 
 end Lemmata

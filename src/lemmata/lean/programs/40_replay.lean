@@ -4,12 +4,14 @@ namespace Lemmata
 open Lean
 
 /-- The tables of an export file (indices are contiguous: the file was written by the judge), the
-environment so far, what failed so far, and the results, latest first. -/
+environment so far, members of unfinished mutual definitions, what failed so far, and the results,
+latest first. -/
 structure Replay where
   names : Array Name := #[Name.anonymous]
   levels : Array Level := #[Level.zero]
   exprs : Array Expr := #[]
   env : Kernel.Environment
+  waiting : List DefinitionVal := []
   failed : List Name := []
   results : List String := []
 
@@ -398,6 +400,43 @@ def Replay.quot (r : Replay) (limits : KernelLimits) (j : Json) : IO Replay := d
     | some (.quotInfo _) => pure (r.accept "quot" [n] 0)
     | _ => pure (r.refuse "quot" [n] "rejected" "other" "not a quotient constant" "" 0)
 
+partial def findDefinition (n : Name) : List DefinitionVal → Option DefinitionVal
+  | [] => none
+  | v :: rest => if v.name == n then some v else findDefinition n rest
+
+/-- The definitions of these names, if all are there. -/
+partial def members (acc : List DefinitionVal) (among : List DefinitionVal) :
+    List Name → Option (List DefinitionVal)
+  | [] => some (reverse acc)
+  | n :: rest =>
+    match findDefinition n among with
+    | some v => members (v :: acc) among rest
+    | none => none
+
+partial def without (names : List Name) (acc : List DefinitionVal) :
+    List DefinitionVal → List DefinitionVal
+  | [] => acc
+  | v :: rest => if isIn v.name names then without names acc rest else without names (v :: acc) rest
+
+/-- Definitions that may mention each other (unsafe and partial ones) go to the kernel together, once
+the last of them was read. -/
+def Replay.mutualDefinition (r : Replay) (limits : KernelLimits) (v : DefinitionVal) :
+    IO Replay := do
+  let waiting := v :: r.waiting
+  match members [] waiting v.all with
+  | none => pure { r with waiting := waiting }
+  | some group =>
+    let r := { r with waiting := without v.all [] waiting }
+    r.add limits "definition" v.all (.mutualDefnDecl group) {}
+
+/-- Refuses what still waits for the rest of its mutual definition. -/
+partial def Replay.refuseWaiting (r : Replay) : List DefinitionVal → Replay
+  | [] => r
+  | v :: rest =>
+    (r.refuse "definition" [v.name] "rejected" "other"
+      ("the definitions mutual with " ++ dotted v.name ++ " are not all in the file") "" 0).refuseWaiting
+      rest
+
 def Replay.definition (r : Replay) (limits : KernelLimits) (j : Json) : IO Replay := do
   let c ← r.constant j
   let safety := match field? j "safety" with
@@ -408,10 +447,9 @@ def Replay.definition (r : Replay) (limits : KernelLimits) (j : Json) : IO Repla
     name := c.name, levelParams := c.levelParams, type := c.type
     value := ← r.exprField j "value", hints := ← hintsOf (← field j "hints")
     safety := safety, all := ← r.namesField j "all" }
-  let decl := match safety with
-    | .partial => Declaration.mutualDefnDecl [v]
-    | _ => Declaration.defnDecl v
-  r.add limits "definition" [c.name] decl {}
+  match safety with
+  | .safe => r.add limits "definition" [c.name] (.defnDecl v) {}
+  | _ => r.mutualDefinition limits v
 
 def Replay.theorem (r : Replay) (limits : KernelLimits) (j : Json) : IO Replay := do
   let c ← r.constant j
@@ -473,6 +511,7 @@ def replay (cache : LibraryCache) (req : Json) : IO String := do
   let base ← library cache imports
   let h ← IO.FS.Handle.mk file .read
   let r ← replayLines limits h 1 { env := Compat.kernelEnv base }
+  let r := r.refuseWaiting (reverse r.waiting)
   pure ("\"results\":" ++ array (reverse r.results))
 
 end Lemmata

@@ -13,19 +13,32 @@ abbrev Seen := Array (List (Name × String))
 /-- Lines without their own index, with the index written for them. -/
 abbrev Lines := Array (List (String × String))
 
-/-- What has been written: the tables, the next name, level and expression, and text not yet
-handed to the file. -/
-structure Writer where
-  size : Nat
+/-- The tables, the next name, level and expression, and text not yet handed to the file. -/
+structure Tables where
   seen : Seen
   lines : Lines
-  names : Nat := 1
-  levels : Nat := 1
-  exprs : Nat := 0
-  out : String := ""
+  names : Nat
+  levels : Nat
+  exprs : Nat
+  out : String
 
-def newWriter (size : Nat) : Writer :=
-  { size := size, seen := Array.replicate size [], lines := Array.replicate size [] }
+/-- What has been written. Each table is taken out of its reference while it is used: only what has
+one owner is updated in place. -/
+structure Writer where
+  size : Nat
+  seen : IO.Ref Seen
+  lines : IO.Ref Lines
+  names : IO.Ref Nat
+  levels : IO.Ref Nat
+  exprs : IO.Ref Nat
+  out : IO.Ref String
+
+/-- `size` is the number of buckets; a prime, because objects lie at regular distances. -/
+def newWriter (size : Nat) : IO Writer := do
+  pure {
+    size := size
+    seen := ← IO.mkRef (Array.replicate size []), lines := ← IO.mkRef (Array.replicate size [])
+    names := ← IO.mkRef 1, levels := ← IO.mkRef 1, exprs := ← IO.mkRef 0, out := ← IO.mkRef "" }
 
 unsafe def keyOf {α : Type} (a : α) : Name := unsafeCast a
 
@@ -56,6 +69,11 @@ def binderText : BinderInfo → String
   | .strictImplicit => "\"strictImplicit\""
   | .instImplicit => "\"instImplicit\""
 
+inductive Table where
+  | names
+  | levels
+  | exprs
+
 inductive Work where
   | expr (e : Expr)
   | level (l : Level)
@@ -63,11 +81,7 @@ inductive Work where
   | buildExpr (e : Expr)
   | buildLevel (l : Level)
   | buildName (n : Name)
-
-inductive Table where
-  | names
-  | levels
-  | exprs
+  | line (table : Table) (key : Name) (text : String)
 
 /-- The indices of the levels of a constant (they lie on the result stack, the last one on top) and
 the rest of the stack. -/
@@ -82,15 +96,14 @@ partial def pushLevels (work : List Work) : List Level → List Work
   | [] => work
   | l :: ls => .level l :: pushLevels work ls
 
--- The tables travel as arguments of their own, so that each has one reference and is updated in
--- place.
-mutual
+/-- Works off the stack. Every call is a call of itself in tail position, which the interpreter turns
+into a loop, and the tables travel as arguments of their own, so that each has one owner. A line is
+written unless an equal one was, and leaves its index as a result. -/
 unsafe def run (size : Nat) (work : List Work) (results : List String) (seen : Seen) (lines : Lines)
-    (n l e : Nat) (out : String) : Writer × List String :=
+    (n l e : Nat) (out : String) : Tables × List String :=
   match work with
   | [] =>
-    ({ size := size, seen := seen, lines := lines, names := n, levels := l, exprs := e, out := out },
-      results)
+    ({ seen := seen, lines := lines, names := n, levels := l, exprs := e, out := out }, results)
   | .expr x :: work =>
     match x with
     | .mdata _ inner => run size (.expr inner :: work) results seen lines n l e out
@@ -101,8 +114,7 @@ unsafe def run (size : Nat) (work : List Work) (results : List String) (seen : S
         match x with
         | .app f a => run size (.expr f :: .expr a :: .buildExpr x :: work) results seen lines n l e out
         | .bvar i =>
-          emit .exprs (keyOf x) (",\"bvar\":" ++ toString i ++ "}\n")
-            size work results seen lines n l e out
+          run size (.line .exprs (keyOf x) (",\"bvar\":" ++ toString i ++ "}\n") :: work) results seen lines n l e out
         | .const c us =>
           run size (.name c :: pushLevels (.buildExpr x :: work) us) results seen lines n l e out
         | .lam c t b _ =>
@@ -116,49 +128,41 @@ unsafe def run (size : Nat) (work : List Work) (results : List String) (seen : S
           run size (.name s :: .expr b :: .buildExpr x :: work) results seen lines n l e out
         | .sort u => run size (.level u :: .buildExpr x :: work) results seen lines n l e out
         | .lit (.natVal i) =>
-          emit .exprs (keyOf x) (",\"natVal\":\"" ++ toString i ++ "\"}\n")
-            size work results seen lines n l e out
+          run size (.line .exprs (keyOf x) (",\"natVal\":\"" ++ toString i ++ "\"}\n") :: work) results seen lines n l e out
         | .lit (.strVal s) =>
-          emit .exprs (keyOf x) (",\"strVal\":" ++ quote s ++ "}\n")
-            size work results seen lines n l e out
+          run size (.line .exprs (keyOf x) (",\"strVal\":" ++ quote s ++ "}\n") :: work) results seen lines n l e out
         -- The format has no free or metavariables; the reader refuses these lines.
         | .fvar _ =>
-          emit .exprs (keyOf x) ",\"fvar\":null}\n" size work results seen lines n l e out
+          run size (.line .exprs (keyOf x) ",\"fvar\":null}\n" :: work) results seen lines n l e out
         | .mvar _ =>
-          emit .exprs (keyOf x) ",\"mvar\":null}\n" size work results seen lines n l e out
+          run size (.line .exprs (keyOf x) ",\"mvar\":null}\n" :: work) results seen lines n l e out
         | .mdata _ inner => run size (.expr inner :: work) results seen lines n l e out
   | .buildExpr x :: work =>
     match x, results with
     | .app _ _, a :: f :: results =>
-      emit .exprs (keyOf x) (",\"app\":{\"arg\":" ++ a ++ ",\"fn\":" ++ f ++ "}}\n")
-        size work results seen lines n l e out
+      run size (.line .exprs (keyOf x) (",\"app\":{\"arg\":" ++ a ++ ",\"fn\":" ++ f ++ "}}\n") :: work) results seen lines n l e out
     | .lam _ _ _ i, b :: t :: c :: results =>
-      emit .exprs (keyOf x)
+      run size (.line .exprs (keyOf x)
         (",\"lam\":{\"binderInfo\":" ++ binderText i ++ ",\"body\":" ++ b ++ ",\"name\":" ++ c
-          ++ ",\"type\":" ++ t ++ "}}\n")
-        size work results seen lines n l e out
+          ++ ",\"type\":" ++ t ++ "}}\n") :: work) results seen lines n l e out
     | .forallE _ _ _ i, b :: t :: c :: results =>
-      emit .exprs (keyOf x)
+      run size (.line .exprs (keyOf x)
         (",\"forallE\":{\"binderInfo\":" ++ binderText i ++ ",\"body\":" ++ b ++ ",\"name\":" ++ c
-          ++ ",\"type\":" ++ t ++ "}}\n")
-        size work results seen lines n l e out
+          ++ ",\"type\":" ++ t ++ "}}\n") :: work) results seen lines n l e out
     | .letE _ _ _ _ _, b :: v :: t :: c :: results =>
-      emit .exprs (keyOf x)
+      run size (.line .exprs (keyOf x)
         (",\"letE\":{\"body\":" ++ b ++ ",\"name\":" ++ c ++ ",\"nondep\":false,\"type\":" ++ t
-          ++ ",\"value\":" ++ v ++ "}}\n")
-        size work results seen lines n l e out
+          ++ ",\"value\":" ++ v ++ "}}\n") :: work) results seen lines n l e out
     | .proj _ i _, b :: c :: results =>
-      emit .exprs (keyOf x)
-        (",\"proj\":{\"idx\":" ++ toString i ++ ",\"struct\":" ++ b ++ ",\"typeName\":" ++ c ++ "}}\n")
-        size work results seen lines n l e out
+      run size (.line .exprs (keyOf x)
+        (",\"proj\":{\"idx\":" ++ toString i ++ ",\"struct\":" ++ b ++ ",\"typeName\":" ++ c ++ "}}\n") :: work) results seen lines n l e out
     | .sort _, u :: results =>
-      emit .exprs (keyOf x) (",\"sort\":" ++ u ++ "}\n") size work results seen lines n l e out
+      run size (.line .exprs (keyOf x) (",\"sort\":" ++ u ++ "}\n") :: work) results seen lines n l e out
     | .const _ us, results =>
       let (levels, results) := takeLevels "" us results
       match results with
       | c :: results =>
-        emit .exprs (keyOf x) (",\"const\":{\"name\":" ++ c ++ ",\"us\":[" ++ levels ++ "]}}\n")
-          size work results seen lines n l e out
+        run size (.line .exprs (keyOf x) (",\"const\":{\"name\":" ++ c ++ ",\"us\":[" ++ levels ++ "]}}\n") :: work) results seen lines n l e out
       | [] => run size work results seen lines n l e out
     | _, results => run size work results seen lines n l e out
   | .level u :: work =>
@@ -175,19 +179,17 @@ unsafe def run (size : Nat) (work : List Work) (results : List String) (seen : S
         | .imax v w =>
           run size (.level v :: .level w :: .buildLevel u :: work) results seen lines n l e out
         | .param c => run size (.name c :: .buildLevel u :: work) results seen lines n l e out
-        | _ => emit .levels (keyOf u) ",\"mvar\":null}\n" size work results seen lines n l e out
+        | _ => run size (.line .levels (keyOf u) ",\"mvar\":null}\n" :: work) results seen lines n l e out
   | .buildLevel u :: work =>
     match u, results with
     | .succ _, v :: results =>
-      emit .levels (keyOf u) (",\"succ\":" ++ v ++ "}\n") size work results seen lines n l e out
+      run size (.line .levels (keyOf u) (",\"succ\":" ++ v ++ "}\n") :: work) results seen lines n l e out
     | .max _ _, w :: v :: results =>
-      emit .levels (keyOf u) (",\"max\":[" ++ v ++ "," ++ w ++ "]}\n")
-        size work results seen lines n l e out
+      run size (.line .levels (keyOf u) (",\"max\":[" ++ v ++ "," ++ w ++ "]}\n") :: work) results seen lines n l e out
     | .imax _ _, w :: v :: results =>
-      emit .levels (keyOf u) (",\"imax\":[" ++ v ++ "," ++ w ++ "]}\n")
-        size work results seen lines n l e out
+      run size (.line .levels (keyOf u) (",\"imax\":[" ++ v ++ "," ++ w ++ "]}\n") :: work) results seen lines n l e out
     | .param _, c :: results =>
-      emit .levels (keyOf u) (",\"param\":" ++ c ++ "}\n") size work results seen lines n l e out
+      run size (.line .levels (keyOf u) (",\"param\":" ++ c ++ "}\n") :: work) results seen lines n l e out
     | _, results => run size work results seen lines n l e out
   | .name c :: work =>
     match c with
@@ -199,48 +201,48 @@ unsafe def run (size : Nat) (work : List Work) (results : List String) (seen : S
   | .buildName c :: work =>
     match c, results with
     | .str _ s, p :: results =>
-      emit .names c (",\"str\":{\"pre\":" ++ p ++ ",\"str\":" ++ quote s ++ "}}\n")
-        size work results seen lines n l e out
+      run size (.line .names c (",\"str\":{\"pre\":" ++ p ++ ",\"str\":" ++ quote s ++ "}}\n") :: work) results seen lines n l e out
     | .num _ i, p :: results =>
-      emit .names c (",\"num\":{\"i\":" ++ toString i ++ ",\"pre\":" ++ p ++ "}}\n")
-        size work results seen lines n l e out
+      run size (.line .names c (",\"num\":{\"i\":" ++ toString i ++ ",\"pre\":" ++ p ++ "}}\n") :: work) results seen lines n l e out
     | _, results => run size work results seen lines n l e out
-
-/-- Writes a line unless an equal one was written, and leaves its index as a result. -/
-unsafe def emit (table : Table) (key : Name) (text : String) (size : Nat) (work : List Work)
-    (results : List String) (seen : Seen) (lines : Lines) (n l e : Nat) (out : String) :
-    Writer × List String :=
-  let b := lineBucket size text
-  let chain := lines.getD b []
-  match lineIn text chain with
-  | some i => run size work (i :: results) (remember size seen key i) lines n l e out
-  | none =>
-    match table with
-    | .exprs =>
-      let i := toString e
-      run size work (i :: results) (remember size seen key i) (lines.set! b ((text, i) :: chain))
-        n l (e + 1) (out ++ "{\"ie\":" ++ i ++ text)
-    | .levels =>
-      let i := toString l
-      run size work (i :: results) (remember size seen key i) (lines.set! b ((text, i) :: chain))
-        n (l + 1) e (out ++ "{\"il\":" ++ i ++ text)
-    | .names =>
-      let i := toString n
-      run size work (i :: results) (remember size seen key i) (lines.set! b ((text, i) :: chain))
-        (n + 1) l e (out ++ "{\"in\":" ++ i ++ text)
-end
+  | .line table key text :: work =>
+    let b := lineBucket size text
+    let chain := lines.getD b []
+    match lineIn text chain with
+    | some i => run size work (i :: results) (remember size seen key i) lines n l e out
+    | none =>
+      match table with
+      | .exprs =>
+        let i := toString e
+        run size work (i :: results) (remember size seen key i) (lines.set! b ((text, i) :: chain))
+          n l (e + 1) (out ++ "{\"ie\":" ++ i ++ text)
+      | .levels =>
+        let i := toString l
+        run size work (i :: results) (remember size seen key i) (lines.set! b ((text, i) :: chain))
+          n (l + 1) e (out ++ "{\"il\":" ++ i ++ text)
+      | .names =>
+        let i := toString n
+        run size work (i :: results) (remember size seen key i) (lines.set! b ((text, i) :: chain))
+          (n + 1) l e (out ++ "{\"in\":" ++ i ++ text)
 
 /-- Writes what a declaration refers to; the indices come back in the order of `work`. -/
-unsafe def writeTerms (w : Writer) (work : List Work) : Writer × List String :=
-  match w with
-  | { size, seen, lines, names, levels, exprs, out } =>
-    let (w, results) := run size work [] seen lines names levels exprs out
-    (w, reverse results)
+unsafe def Writer.terms (w : Writer) (work : List Work) : IO (List String) := do
+  let seen ← w.seen.swap #[]
+  let lines ← w.lines.swap #[]
+  let out ← w.out.swap ""
+  let (t, results) :=
+    run w.size work [] seen lines (← w.names.get) (← w.levels.get) (← w.exprs.get) out
+  w.seen.set t.seen
+  w.lines.set t.lines
+  w.names.set t.names
+  w.levels.set t.levels
+  w.exprs.set t.exprs
+  w.out.set t.out
+  pure (reverse results)
 
-def Writer.put (w : Writer) (text : String) : Writer :=
-  match w with
-  | { size, seen, lines, names, levels, exprs, out } =>
-    { size, seen, lines, names, levels, exprs, out := out ++ text }
+def Writer.put (w : Writer) (text : String) : IO Unit := do
+  let out ← w.out.swap ""
+  w.out.set (out ++ text)
 
 partial def nameWork (tail : List Work) : List Name → List Work
   | [] => tail
@@ -251,31 +253,27 @@ partial def paramWork (tail : List Work) : List Name → List Work
   | n :: rest => .level (mkLevelParam n) :: paramWork tail rest
 
 /-- The indices of a list of names, as the JSON array. -/
-unsafe def writeNames (w : Writer) (ns : List Name) : Writer × String :=
-  let (w, r) := writeTerms w (nameWork [] ns)
-  (w, array r)
+unsafe def Writer.nameList (w : Writer) (ns : List Name) : IO String := do
+  pure (array (← w.terms (nameWork [] ns)))
 
-structure Written where
+structure Head where
   name : String
   params : String
   type : String
 
 /-- Name, universe parameters (with the levels of that name, which readers may want) and type. -/
-unsafe def writeHead (w : Writer) (v : ConstantVal) : Writer × Written :=
-  let (w, params) := writeNames w v.levelParams
-  let (w, _) := writeTerms w (paramWork [] v.levelParams)
-  let (w, r) := writeTerms w [.name v.name, .expr v.type]
-  match r with
-  | [name, type] => (w, { name := name, params := params, type := type })
-  | _ => (w, { name := "0", params := params, type := "0" })
+unsafe def Writer.head (w : Writer) (v : ConstantVal) : IO Head := do
+  let params ← w.nameList v.levelParams
+  let _ ← w.terms (paramWork [] v.levelParams)
+  match ← w.terms [.name v.name, .expr v.type] with
+  | [name, type] => pure { name := name, params := params, type := type }
+  | _ => pure { name := "0", params := params, type := "0" }
 
-unsafe def writeExpr (w : Writer) (x : Expr) : Writer × String :=
-  let (w, r) := writeTerms w [.expr x]
-  (w, joined "" r)
+unsafe def Writer.expr (w : Writer) (x : Expr) : IO String := do
+  pure (joined "" (← w.terms [.expr x]))
 
-unsafe def writeName (w : Writer) (n : Name) : Writer × String :=
-  let (w, r) := writeTerms w [.name n]
-  (w, joined "" r)
+unsafe def Writer.name (w : Writer) (n : Name) : IO String := do
+  pure (joined "" (← w.terms [.name n]))
 
 def hintsText : ReducibilityHints → String
   | .opaque => "\"opaque\""
@@ -287,11 +285,11 @@ def safetyText : DefinitionSafety → String
   | .unsafe => "\"unsafe\""
   | .partial => "\"partial\""
 
-def headText (h : Written) (tail : String) : String :=
+def headText (h : Head) (tail : String) : String :=
   "\"levelParams\":" ++ h.params ++ ",\"name\":" ++ h.name ++ tail ++ ",\"type\":" ++ h.type
 
-unsafe def writeAxiom (w : Writer) (v : ConstantVal) (isUnsafe : Bool) : Writer :=
-  let (w, h) := writeHead w v
+unsafe def Writer.axiom (w : Writer) (v : ConstantVal) (isUnsafe : Bool) : IO Unit := do
+  let h ← w.head v
   w.put ("{\"axiom\":{\"isUnsafe\":" ++ bool isUnsafe ++ "," ++ headText h "" ++ "}}\n")
 
 def quotKindText : QuotKind → String
@@ -300,47 +298,47 @@ def quotKindText : QuotKind → String
   | .lift => "\"lift\""
   | .ind => "\"ind\""
 
-unsafe def writeRules (w : Writer) (acc : List String) : List RecursorRule → Writer × List String
-  | [] => (w, reverse acc)
-  | rule :: rest =>
-    let (w, c) := writeName w rule.ctor
-    let (w, rhs) := writeExpr w rule.rhs
+unsafe def Writer.rules (w : Writer) (acc : List String) : List RecursorRule → IO (List String)
+  | [] => pure (reverse acc)
+  | rule :: rest => do
+    let c ← w.name rule.ctor
+    let rhs ← w.expr rule.rhs
     let text := "{\"ctor\":" ++ c ++ ",\"nfields\":" ++ toString rule.nfields ++ ",\"rhs\":" ++ rhs ++ "}"
-    writeRules w (text :: acc) rest
+    w.rules (text :: acc) rest
 
-unsafe def writeTypes (w : Writer) (acc : List String) : List InductiveVal → Writer × List String
-  | [] => (w, reverse acc)
-  | v :: rest =>
-    let (w, h) := writeHead w v.toConstantVal
-    let (w, all) := writeNames w v.all
-    let (w, ctors) := writeNames w v.ctors
+unsafe def Writer.types (w : Writer) (acc : List String) : List InductiveVal → IO (List String)
+  | [] => pure (reverse acc)
+  | v :: rest => do
+    let h ← w.head v.toConstantVal
+    let all ← w.nameList v.all
+    let ctors ← w.nameList v.ctors
     let text := "{\"all\":" ++ all ++ ",\"ctors\":" ++ ctors ++ ",\"isRec\":" ++ bool v.isRec
       ++ ",\"isReflexive\":" ++ bool v.isReflexive ++ ",\"isUnsafe\":" ++ bool v.isUnsafe ++ ","
       ++ headText h (",\"numIndices\":" ++ toString v.numIndices ++ ",\"numNested\":"
         ++ toString v.numNested ++ ",\"numParams\":" ++ toString v.numParams) ++ "}"
-    writeTypes w (text :: acc) rest
+    w.types (text :: acc) rest
 
-unsafe def writeCtors (w : Writer) (acc : List String) : List ConstructorVal → Writer × List String
-  | [] => (w, reverse acc)
-  | v :: rest =>
-    let (w, h) := writeHead w v.toConstantVal
-    let (w, induct) := writeName w v.induct
+unsafe def Writer.ctors (w : Writer) (acc : List String) : List ConstructorVal → IO (List String)
+  | [] => pure (reverse acc)
+  | v :: rest => do
+    let h ← w.head v.toConstantVal
+    let induct ← w.name v.induct
     let text := "{\"cidx\":" ++ toString v.cidx ++ ",\"induct\":" ++ induct ++ ",\"isUnsafe\":"
       ++ bool v.isUnsafe ++ "," ++ headText h (",\"numFields\":" ++ toString v.numFields
         ++ ",\"numParams\":" ++ toString v.numParams) ++ "}"
-    writeCtors w (text :: acc) rest
+    w.ctors (text :: acc) rest
 
-unsafe def writeRecs (w : Writer) (acc : List String) : List RecursorVal → Writer × List String
-  | [] => (w, reverse acc)
-  | v :: rest =>
-    let (w, h) := writeHead w v.toConstantVal
-    let (w, all) := writeNames w v.all
-    let (w, rules) := writeRules w [] v.rules
+unsafe def Writer.recs (w : Writer) (acc : List String) : List RecursorVal → IO (List String)
+  | [] => pure (reverse acc)
+  | v :: rest => do
+    let h ← w.head v.toConstantVal
+    let all ← w.nameList v.all
+    let rules ← w.rules [] v.rules
     let text := "{\"all\":" ++ all ++ ",\"isUnsafe\":" ++ bool v.isUnsafe ++ ",\"k\":" ++ bool v.k
       ++ "," ++ headText h (",\"numIndices\":" ++ toString v.numIndices ++ ",\"numMinors\":"
         ++ toString v.numMinors ++ ",\"numMotives\":" ++ toString v.numMotives ++ ",\"numParams\":"
         ++ toString v.numParams ++ ",\"rules\":" ++ array rules) ++ "}"
-    writeRecs w (text :: acc) rest
+    w.recs (text :: acc) rest
 
 /-- An inductive group in the making: latest members first. -/
 structure Group where
@@ -349,38 +347,38 @@ structure Group where
   ctors : List ConstructorVal := []
   recs : List RecursorVal := []
 
-unsafe def writeGroup (w : Writer) (g : Group) : Writer :=
-  let (w, types) := writeTypes w [] (reverse g.types)
-  let (w, ctors) := writeCtors w [] (reverse g.ctors)
-  let (w, recs) := writeRecs w [] (reverse g.recs)
+unsafe def Writer.group (w : Writer) (g : Group) : IO Unit := do
+  let types ← w.types [] (reverse g.types)
+  let ctors ← w.ctors [] (reverse g.ctors)
+  let recs ← w.recs [] (reverse g.recs)
   w.put ("{\"inductive\":{\"ctors\":" ++ array ctors ++ ",\"recs\":" ++ array recs ++ ",\"types\":"
     ++ array types ++ "}}\n")
 
 /-- One constant that is not a member of an inductive group. -/
-unsafe def writeConstant (w : Writer) (info : ConstantInfo) : Writer :=
+unsafe def Writer.constant (w : Writer) (info : ConstantInfo) : IO Unit := do
   match info with
-  | .axiomInfo v => writeAxiom w v.toConstantVal v.isUnsafe
+  | .axiomInfo v => w.axiom v.toConstantVal v.isUnsafe
   | .defnInfo v =>
-    let (w, h) := writeHead w v.toConstantVal
-    let (w, all) := writeNames w v.all
-    let (w, value) := writeExpr w v.value
+    let h ← w.head v.toConstantVal
+    let all ← w.nameList v.all
+    let value ← w.expr v.value
     w.put ("{\"def\":{\"all\":" ++ all ++ ",\"hints\":" ++ hintsText v.hints ++ ","
       ++ headText h (",\"safety\":" ++ safetyText v.safety) ++ ",\"value\":" ++ value ++ "}}\n")
   | .thmInfo v =>
-    let (w, h) := writeHead w v.toConstantVal
-    let (w, all) := writeNames w v.all
-    let (w, value) := writeExpr w v.value
+    let h ← w.head v.toConstantVal
+    let all ← w.nameList v.all
+    let value ← w.expr v.value
     w.put ("{\"thm\":{\"all\":" ++ all ++ "," ++ headText h "" ++ ",\"value\":" ++ value ++ "}}\n")
   | .opaqueInfo v =>
-    let (w, h) := writeHead w v.toConstantVal
-    let (w, all) := writeNames w v.all
-    let (w, value) := writeExpr w v.value
+    let h ← w.head v.toConstantVal
+    let all ← w.nameList v.all
+    let value ← w.expr v.value
     w.put ("{\"opaque\":{\"all\":" ++ all ++ ",\"isUnsafe\":" ++ bool v.isUnsafe ++ ","
       ++ headText h "" ++ ",\"value\":" ++ value ++ "}}\n")
   | .quotInfo v =>
-    let (w, h) := writeHead w v.toConstantVal
+    let h ← w.head v.toConstantVal
     w.put ("{\"quot\":{\"kind\":" ++ quotKindText v.kind ++ "," ++ headText h "" ++ "}}\n")
-  | _ => w
+  | _ => pure ()
 
 /-! The constants that were added to an imported library. -/
 
@@ -464,33 +462,40 @@ where
     | [] => false
     | v :: vs => v.name == n || has n vs
 
-unsafe def writeConstants (w : Writer) : List ConstantInfo → Writer
-  | [] => w
-  | info :: rest => writeConstants (writeConstant w info) rest
+unsafe def Writer.constants (w : Writer) : List ConstantInfo → IO Unit
+  | [] => pure ()
+  | info :: rest => do
+    w.constant info
+    w.constants rest
 
-unsafe def writeGroups (w : Writer) : List Group → Writer
-  | [] => w
-  | g :: rest => writeGroups (writeGroup w { g with types := orderTypes [] g.types g.all }) rest
+unsafe def Writer.groups (w : Writer) : List Group → IO Unit
+  | [] => pure ()
+  | g :: rest => do
+    w.group { g with types := orderTypes [] g.types g.all }
+    w.groups rest
 
 def metaLine : String :=
   "{\"meta\":{\"exporter\":{\"name\":\"lemmata\",\"version\":\"1\"},\"format\":{\"version\":\"3.1.0\"}"
     ++ ",\"lean\":{\"githash\":" ++ quote githash ++ ",\"version\":" ++ quote versionString ++ "}}}\n"
 
-unsafe def deltaText (env : Environment) : Nat × String :=
-  let new := added env
-  let (constants, groups) := sortOut env [] [] new
-  let w := (newWriter 8192).put metaLine
-  let w := writeConstants (writeGroups w groups) constants
-  (count 0 new, w.out)
+/-- Hands the text to the file. -/
+def Writer.flush (w : Writer) (h : IO.FS.Handle) : IO Unit := do
+  h.putStr (← w.out.swap "")
 
 /-- Writes every constant that was added to the library. The declarations come in no particular
 order; the judge puts them in order. -/
 unsafe def exportDelta (env : Environment) (file : String) : IO Nat := do
-  let (n, text) := deltaText env
+  -- Proofs as elaborated share little; a tenth of the objects is left to walk.
+  let new := ShareCommon.shareCommon' (added env)
+  let (constants, groups) := sortOut env [] [] new
+  let w ← newWriter 32749
+  w.put metaLine
+  w.groups groups
+  w.constants constants
   let h ← IO.FS.Handle.mk file .write
-  h.putStr text
+  w.flush h
   h.flush
-  pure n
+  pure (count 0 new)
 
 /-! The library itself. -/
 
@@ -569,50 +574,48 @@ def isSafe (env : Environment) (n : Name) : Bool :=
 def kindLine (env : Environment) (n : Name) : String :=
   "{\"kind\":\"" ++ kindOf env n ++ "\",\"name\":" ++ nameJson n ++ "}\n"
 
+/-- Where a base goes, and how many constants went there. -/
 structure Base where
   writer : Writer
-  kinds : String := ""
-  constants : Nat := 0
+  file : IO.FS.Handle
+  kinds : IO.FS.Handle
+  constants : IO.Ref Nat
 
-unsafe def writeBaseConstant (env : Environment) (b : Base) (n : Name) : Base :=
-  match b with
-  | { writer, kinds, constants } =>
-    match env.find? n with
-    | some (.inductInfo v) =>
-      let g := groupOf env { all := v.all } v.all
-      let g := { g with recs := nestedRecs env n 1 g.recs }
-      { writer := writeGroup writer g, kinds
-        constants := constants + count 0 g.types + count 0 g.ctors + count 0 g.recs }
-    | some (.thmInfo v) =>
-      { writer := writeAxiom writer v.toConstantVal false, kinds := kinds ++ kindLine env n
-        constants := constants + 1 }
-    | some (.axiomInfo v) =>
-      { writer := writeAxiom writer v.toConstantVal v.isUnsafe, kinds := kinds ++ kindLine env n
-        constants := constants + 1 }
-    | some info => { writer := writeConstant writer info, kinds, constants := constants + 1 }
-    | none => { writer, kinds, constants }
+def Base.add (b : Base) (n : Nat) : IO Unit := do
+  b.constants.set ((← b.constants.get) + n)
+
+unsafe def Base.constant (b : Base) (env : Environment) (n : Name) : IO Unit := do
+  match env.find? n with
+  | some (.inductInfo v) =>
+    let g := groupOf env { all := v.all } v.all
+    let g := { g with recs := nestedRecs env n 1 g.recs }
+    b.writer.group g
+    b.add (count 0 g.types + count 0 g.ctors + count 0 g.recs)
+  | some (.thmInfo v) =>
+    b.writer.axiom v.toConstantVal false
+    b.kinds.putStr (kindLine env n)
+    b.add 1
+  | some (.axiomInfo v) =>
+    b.writer.axiom v.toConstantVal v.isUnsafe
+    b.kinds.putStr (kindLine env n)
+    b.add 1
+  | some info =>
+    b.writer.constant info
+    b.add 1
+  | none => pure ()
 
 def quotNames : List Name := [`Quot, `Quot.mk, `Quot.lift, `Quot.ind]
 
-unsafe def writeVisited (env : Environment) (b : Base) (n : Name) : Base :=
-  match env.find? n with
-  | some (.quotInfo _) => quots b quotNames
-  | _ => writeBaseConstant env b n
-where
-  quots (b : Base) : List Name → Base
-    | [] => b
-    | q :: rest => quots (writeBaseConstant env b q) rest
+unsafe def Base.quots (b : Base) (env : Environment) : List Name → IO Unit
+  | [] => pure ()
+  | q :: rest => do
+    b.constant env q
+    b.quots env rest
 
-def flushed (h out : IO.FS.Handle) (b : Base) : IO Base :=
-  match b with
-  | { writer, kinds, constants } =>
-    if writer.out.utf8ByteSize < 1000000 then pure { writer, kinds, constants } else do
-      let { size, seen, lines, names, levels, exprs, out := text } := writer
-      h.putStr text
-      out.putStr kinds
-      pure {
-        writer := { size, seen, lines, names, levels, exprs, out := "" }
-        kinds := "", constants }
+unsafe def Base.visited (b : Base) (env : Environment) (n : Name) : IO Unit := do
+  match env.find? n with
+  | some (.quotInfo _) => b.quots env quotNames
+  | _ => b.constant env n
 
 def unitOf (env : Environment) (n : Name) : Name :=
   match env.find? n with
@@ -620,18 +623,18 @@ def unitOf (env : Environment) (n : Name) : Name :=
   | _ => representative env n
 
 /-- Depth first, so that every declaration comes after what it needs. -/
-unsafe def writeBase (env : Environment) (h kindsFile : IO.FS.Handle) (done : NameTable) (b : Base) :
-    List Visit → IO Base
-  | [] => pure b
+unsafe def writeBase (env : Environment) (b : Base) (done : NameTable) : List Visit → IO Unit
+  | [] => pure ()
   | .enter n :: rest => do
     let n := unitOf env n
-    if inTable done n || !isSafe env n then writeBase env h kindsFile done b rest
+    if inTable done n || !isSafe env n then writeBase env b done rest
     else
       let needs := neededFor env n
-      writeBase env h kindsFile (addToTable done n) b (enterAll (.leave n :: rest) needs)
+      writeBase env b (addToTable done n) (enterAll (.leave n :: rest) needs)
   | .leave n :: rest => do
-    let b ← flushed h kindsFile (writeVisited env b n)
-    writeBase env h kindsFile done b rest
+    b.visited env n
+    b.writer.flush b.file
+    writeBase env b done rest
 
 unsafe def exportBase (cache : LibraryCache) (req : Json) : IO String := do
   let imports ← asNames "imports" (← field req "imports")
@@ -641,17 +644,16 @@ unsafe def exportBase (cache : LibraryCache) (req : Json) : IO String := do
   let roots ← match field? req "roots" with
     | .null => pure (libraryNames [] env.header.moduleData 0)
     | j => asNames "roots" j
-  let h ← IO.FS.Handle.mk file .write
-  let k ← IO.FS.Handle.mk kindsFile .write
   let size := match field? req "roots" with
-    | .null => 1048576
-    | _ => 8192
-  let b ← writeBase env h k (Array.replicate 65536 []) { writer := (newWriter size).put metaLine }
-    (enterAll [] roots)
-  h.putStr b.writer.out
-  h.flush
-  k.putStr b.kinds
-  k.flush
-  pure ("\"constants\":" ++ toString b.constants)
+    | .null => 1048573
+    | _ => 32749
+  let b : Base := {
+    writer := ← newWriter size, file := ← IO.FS.Handle.mk file .write
+    kinds := ← IO.FS.Handle.mk kindsFile .write, constants := ← IO.mkRef 0 }
+  b.writer.put metaLine
+  writeBase env b (Array.replicate 65536 []) (enterAll [] roots)
+  b.file.flush
+  b.kinds.flush
+  pure ("\"constants\":" ++ toString (← b.constants.get))
 
 end Lemmata

@@ -140,28 +140,46 @@ partial def elaborateModules (env : Environment) (opts : Options) (log : Log) :
     let (env, log) ← elaborateModule env opts module text log
     elaborateModules env opts log rest
 
+partial def isModule (name : Name) : List (Name × String) → Bool
+  | [] => false
+  | (m, _) :: rest => m == name || isModule name rest
+
+/-- Private names carry the module's name, so two modules of one name cannot be told apart. -/
 partial def modulesOf (acc : List (Name × String)) : List Json → IO (List (Name × String))
   | [] => pure (reverse acc)
   | j :: rest => do
     let name ← asName "a module's name" (← field j "module")
     let text ← asText "a module's text" (← field j "text")
-    modulesOf ((name, text) :: acc) rest
+    if isModule name acc then refuse ("the module " ++ dotted name ++ " is given twice")
+    else modulesOf ((name, text) :: acc) rest
 
-/-- Lets code generation fail without failing the declaration: the error is logged with a tag and
-the environment is as it was. -/
+/-- Logs an error of the code generator with a tag. -/
+def logCompileOnly (e : Exception) (text : String) : CoreM Unit := do
+  let ctx ← read
+  let pos := ctx.fileMap.toPosition ((e.getRef.getPos?.orElse fun _ => ctx.ref.getPos?).getD 0)
+  let m : Message := {
+    fileName := ctx.fileName, pos := pos, data := .tagged compileOnlyKind (.ofFormat text) }
+  modifyThe Core.State fun s => { s with messages := s.messages.add m }
+
+/-- The most functions that are supplied for the code of one declaration. -/
+def supplyLimit : Nat := 64
+
+/-- Lets code generation fail without failing the declaration: the environment is as it was, but
+for what was supplied to the next attempt. -/
+partial def compileTolerantly (compile : Array Name → CoreM Unit) (tries : Nat)
+    (names : Array Name) : CoreM Unit := do
+  let env ← getEnv
+  try compile names
+  catch e => do
+    setEnv env
+    let text ← e.toMessageData.toString
+    if tries == 0 then logCompileOnly e text
+    else if ← Compat.supplyCode text then compileTolerantly compile (tries - 1) names
+    else logCompileOnly e text
+
 def tolerateCompiler : IO Unit := do
   let compile ← compileDeclsRef.get
-  compileDeclsRef.set fun names => do
-    let env ← getEnv
-    try compile names
-    catch e => do
-      setEnv env
-      let text ← e.toMessageData.toString
-      let ctx ← read
-      let pos := ctx.fileMap.toPosition ((e.getRef.getPos?.orElse fun _ => ctx.ref.getPos?).getD 0)
-      let m : Message := {
-        fileName := ctx.fileName, pos := pos, data := .tagged compileOnlyKind (.ofFormat text) }
-      modifyThe Core.State fun s => { s with messages := s.messages.add m }
+  compileDeclsRef.set (compileTolerantly compile supplyLimit)
 
 def optionPairs : Json → IO (List (String × Json))
   | .null => pure []

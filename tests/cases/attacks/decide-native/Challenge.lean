@@ -1,0 +1,1 @@
+theorem target : 10 ^ 3 = 1000 := sorry

@@ -1,0 +1,1 @@
+theorem target (p q : Prop) (hp : p) : p ∧ q := sorry

@@ -1,0 +1,3 @@
+def slow (n : Nat) : Bool := n == 0
+
+theorem target : slow 3 = true := sorry

@@ -1,0 +1,2 @@
+-- True anyway; the axiom is still an axiom.
+theorem target : True := Lean.trustCompiler

@@ -1,0 +1,1 @@
+theorem target : ∃ f : Type 1 → Type, ∀ a, ULift.{1} (f a) = a := sorry
