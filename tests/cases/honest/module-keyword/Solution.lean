@@ -1,0 +1,5 @@
+module
+
+public section
+
+theorem target (n : Nat) : n + 0 = n := rfl
