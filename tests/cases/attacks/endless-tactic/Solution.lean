@@ -1,5 +1,5 @@
 import Lean
 partial def spin (n : Nat) : Nat := spin (n + 1)
 theorem target (n : Nat) : n + 0 = n := by
-  run_tac (if spin 0 == 1 then pure () else pure ())
+  run_tac (throwError s!"{spin 0}")
   rfl
