@@ -162,7 +162,7 @@ def slim(lean_js: bytes) -> bytes:
         lean_js: the whole file as it came in the package.
 
     Raises:
-        ToolchainError: the file is not the pinned one, or a replacement does not match exactly once.
+        ToolchainError: the file is not the pinned one, or a replacement matches not exactly once.
     """
     digest = hashlib.sha256(lean_js).hexdigest()
     if digest != LEAN_JS_SHA256:

@@ -1,5 +1,5 @@
 import Lean
 partial def spin (n : Nat) : Nat := spin (n + 1)
 theorem target (n : Nat) : n + 0 = n := by
-  run_tac (throwError s!"{spin 0}")
+  run_tac (do let n := spin 0; throwError s!"{n}" : Lean.Elab.Tactic.TacticM Unit)
   rfl
