@@ -1,3 +1,3 @@
 def limit : Nat := 10
 
-theorem target : ∃ n, n = limit ∧ 5 < n := sorry
+theorem target : ∃ n, n = limit := sorry

@@ -1,4 +1,3 @@
--- A stray bracket swallows the declaration.
-def broken : Nat := (1 + (
+/- A comment that opens here and never ends.
 
 theorem target : 2 + 2 = 4 := rfl

@@ -1,1 +1,1 @@
-theorem target : 2 + 2 = 4 := sorry
+theorem two_and_two : 2 + 2 = 4 := sorry

@@ -1,2 +1,2 @@
--- The second letter is U+0430.
-theorem tаrget : 2 + 2 = 4 := rfl
+-- The third letter is U+03BF.
+theorem twο_and_two : 2 + 2 = 4 := rfl

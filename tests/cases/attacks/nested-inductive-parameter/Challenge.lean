@@ -1,1 +1,1 @@
-theorem target : 2 + 2 = 5 := sorry
+theorem target : ∃ (t : Type) (x : t), x = x := sorry

@@ -1,6 +1,8 @@
 prelude
 
--- By its definition the sum is zero; by the kernel's own arithmetic it is four.
+-- By its definition the sum is zero; by a kernel's own arithmetic it is four.
+set_option genCtorIdx false
+
 inductive False : Prop where
 
 inductive Eq.{u} {α : Sort u} : α → α → Prop where
@@ -12,13 +14,18 @@ inductive Nat where
 
 def Nat.add (_ _ : Nat) : Nat := Nat.zero
 
-theorem by_definition (n m : Nat) : Eq (Nat.add n m) Nat.zero := Eq.refl Nat.zero
-theorem by_arithmetic : Eq (Nat.add (nat_lit 2) (nat_lit 2)) (nat_lit 4) := Eq.refl (nat_lit 4)
+class OfNat.{u} (α : Type u) (n : Nat) where
+  ofNat : α
 
-def IsZero : Nat → Prop := fun n => Nat.rec (motive := fun _ => Prop) (∀ p : Prop, p → p) (fun _ _ => False) n
+instance instOfNat (n : Nat) : OfNat Nat n where
+  ofNat := n
 
-theorem target : False :=
-  Eq.rec (motive := fun n _ => IsZero n)
-    (Eq.rec (motive := fun n _ => IsZero n → IsZero n) (fun h => h) (by_definition (nat_lit 2) (nat_lit 2))
-      (fun _ h => h))
-    by_arithmetic
+set_option debug.skipKernelTC true
+
+theorem by_definition (n m : Nat) : @Eq Nat (Nat.add n m) Nat.zero := Eq.refl Nat.zero
+
+def IsZero (n : Nat) : Prop :=
+  @Nat.rec (fun _ => Prop) (@Eq Nat n n) (fun _ _ => False) n
+
+-- `IsZero 4` is False by computation, `IsZero (Nat.add 2 2)` holds by definition.
+theorem target : False := (Eq.refl (Nat.add 2 2) : IsZero (Nat.add 2 2))

@@ -1,0 +1,1 @@
+theorem target : @Eq Bool false true := sorry

@@ -1,1 +1,0 @@
-theorem target : @Eq Nat Nat.zero (Nat.succ Nat.zero) := sorry
