@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from lemmata.cli.render import plain
 from lemmata.errors import LemmataError
 from lemmata.judge import Outcome, Reason, judge_files
 from lemmata.lean.embedded.report import ConsoleReporter
@@ -47,7 +48,7 @@ def main() -> int:
             name,
             about,
             Text(str(verdict.outcome), style=COLOURS[verdict.outcome]),
-            Text(verdict.message or "statement, axioms and every step of the proof hold"),
+            Text(plain(verdict.message) or "statement, axioms and every step of the proof hold"),
             f"{report.seconds['total']:.1f}",
         )
     console.print(table)

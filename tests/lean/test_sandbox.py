@@ -383,7 +383,8 @@ class TestProcessesAndNetwork:
         launch = Launch(("/bin/cat", "/proc/self/status"), {}, scratch)
         result = run(supervise(launch))
         ignored = next(x for x in result.stdout.splitlines() if x.startswith("SigIgn:"))
-        assert int(ignored.split()[1], 16) == 0
+        # 32 and 33 belong to the C library, which lets nobody set them.
+        assert int(ignored.split()[1], 16) & ~(0b11 << 31) == 0
 
     def test_the_helper_cannot_be_traced_or_read(self, scratch: Path) -> None:
         code = """
@@ -528,6 +529,7 @@ class TestWorker:
 
     async def test_restarts_are_quick_and_leave_nothing(self, scratch: Path) -> None:
         others = len(psutil.Process().children(recursive=True))
+        direct = len(psutil.Process().children())
         async with Worker(confined_peer(scratch), LIMITS) as worker:
             await worker.restart()
             before = len(list(Path("/proc/self/fd").iterdir()))
@@ -537,7 +539,7 @@ class TestWorker:
             assert (time.monotonic() - began) / 20 < 1
             assert len(list(Path("/proc/self/fd").iterdir())) == before
             assert len(psutil.Process().children(recursive=True)) <= others + 3
-        assert psutil.Process().children() == []
+        assert len(psutil.Process().children()) == direct
 
 
 class TestLean:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from rich.console import Console, Group, RenderableType
 from rich.panel import Panel
 from rich.table import Table
@@ -17,6 +19,18 @@ _STYLES = {
 }
 _MAX_MESSAGES = 3
 _MAX_LINES = 8
+
+
+def plain(text: str) -> str:
+    """Text of the solution's making, fit for a terminal: control and direction characters, which
+    could rewrite what the screen shows, become visible escapes."""
+    return "".join(
+        char if char == "\n" or not _is_control(char) else f"\\u{ord(char):04x}" for char in text
+    )
+
+
+def _is_control(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp", "Cs")
 
 
 def print_report(report: Report, console: Console) -> None:
@@ -43,7 +57,7 @@ def _headline(report: Report) -> Text:
     verdict = report.verdict
     text = Text(str(verdict.outcome), style=_STYLES[verdict.outcome])
     if verdict.reason is not None:
-        text.append(f" ({verdict.reason}): {verdict.message}", style="default")
+        text.append(f" ({verdict.reason}): {plain(verdict.message)}", style="default")
     return text
 
 
@@ -54,7 +68,7 @@ def _targets(report: Report) -> Table:
     for target in report.targets:
         verdict = target_verdict(target)
         table.add_row(
-            format_name(target.target),
+            plain(format_name(target.target)),
             Text(str(verdict.reason or verdict.outcome), style=_STYLES[verdict.outcome]),
             _axioms(target),
             _kernels(target),
@@ -63,7 +77,7 @@ def _targets(report: Report) -> Table:
 
 
 def _axioms(target: TargetDecision) -> str:
-    names = sorted(map(format_name, target.axioms))
+    names = sorted(plain(format_name(name)) for name in target.axioms)
     if target.rests_on_hidden_proofs:
         names.append("those of unshipped library proofs")
     return ", ".join(names) or "none"
@@ -81,15 +95,15 @@ def _kernels(target: TargetDecision) -> str:
 def _details(finding: Finding) -> RenderableType | None:
     rows: list[RenderableType] = []
     if len(finding.chain) > 1:
-        rows.append(Text("by way of  " + " → ".join(map(format_name, finding.chain))))
+        rows.append(Text("by way of  " + plain(" → ".join(map(format_name, finding.chain)))))
     if finding.expected or finding.found:
-        rows.append(Text(f"at         {' / '.join(finding.path) or 'the top'}"))
+        rows.append(Text(f"at         {plain(' / '.join(finding.path)) or 'the top'}"))
         rows.append(Text(f"challenge  {_clip(finding.expected)}"))
         rows.append(Text(f"solution   {_clip(finding.found)}"))
     return Panel(Group(*rows), expand=False, border_style="dim") if rows else None
 
 
 def _clip(text: str) -> str:
-    lines = text.splitlines()
+    lines = plain(text).split("\n")
     kept = "\n".join(lines[:_MAX_LINES])
     return kept if len(lines) <= _MAX_LINES else kept + "\n…"

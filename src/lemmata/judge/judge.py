@@ -36,7 +36,7 @@ from lemmata.judge.decide import (
     worth_replaying,
 )
 from lemmata.judge.finding import Finding
-from lemmata.judge.kernels import Kernel, library_facts, replay, worker_reason
+from lemmata.judge.kernels import Kernel, library_facts, replay, worker_reason, worker_words
 from lemmata.judge.produce import (
     Elaboration,
     Message,
@@ -300,7 +300,7 @@ class _Run:
             raise InputError(f"the challenge cannot be used: {problem}") from None
         except WorkerError as error:
             raise ToolchainError(
-                f"Lean failed while it elaborated the challenge: {error}"
+                f"Lean failed while it elaborated the challenge: {worker_words(error)}"
             ) from None
         except UnreadableExport as error:
             _must_elaborate(error.messages)
@@ -334,7 +334,8 @@ class _Run:
             ) from None
         except WorkerError as error:
             raise _SolutionFailed(
-                worker_reason(error), f"the solution's elaboration did not finish: {error}"
+                worker_reason(error),
+                f"the solution's elaboration did not finish: {worker_words(error)}",
             ) from None
         finally:
             await worker.close()
@@ -358,7 +359,7 @@ class _Run:
             with self.watch.phase("axioms"):
                 facts = await library_facts(kernels[0], imports, names)
         except WorkerError as error:
-            raise ToolchainError(f"the Lean kernel process failed: {error}") from None
+            raise ToolchainError(f"the Lean kernel process failed: {worker_words(error)}") from None
         audited = audits(self.task, reference, solution, facts)
         targets = worth_replaying(self.task, stated, audited)
         results: dict[str, list[DeclarationResult] | Finding] = {}

@@ -53,7 +53,9 @@ async def replay(
         )
         return [_result(entry) for entry in reply.fields["results"]]
     except (WorkerError, KeyError, TypeError) as error:
-        return Finding(worker_reason(error), f"the {kernel.name} kernel did not answer: {error}")
+        return Finding(
+            worker_reason(error), f"the {kernel.name} kernel did not answer: {worker_words(error)}"
+        )
 
 
 async def library_facts(
@@ -88,6 +90,12 @@ def worker_reason(error: Exception) -> Reason:
         if isinstance(error, kind):
             return reason
     return Reason.TOOL_FAILURE
+
+
+def worker_words(error: Exception) -> str:
+    """What to say of a process that did not answer: the error, and its last words if it had any."""
+    lines = getattr(error, "stderr", "").strip().splitlines()
+    return f"{error} ({lines[-1].strip()[:200]})" if lines else str(error)
 
 
 def _result(entry: Any) -> DeclarationResult:

@@ -409,10 +409,16 @@ end
 def added (env : Environment) : List ConstantInfo :=
   inNodes [] [(Compat.kernelEnv env).constants.map₂.root]
 
-/-- What is written as a unit. -/
-inductive Unit' where
-  | constant (info : ConstantInfo)
-  | group (g : Group)
+abbrev NameTable := Array (List Name)
+
+def nameBucket (n : Name) : Nat := (n.hash % 65536).toNat
+
+def inTable (t : NameTable) (n : Name) : Bool := isIn n (t.getD (nameBucket n) [])
+
+def addToTable (t : NameTable) (n : Name) : NameTable :=
+  let b := nameBucket n
+  let chain := t.getD b []
+  t.set! b (n :: chain)
 
 partial def putInGroup (all : List Name) (f : Group → Group) (acc : List Group) :
     List Group → List Group
@@ -508,17 +514,6 @@ partial def libraryNames (acc : List Name) (data : Array ModuleData) (i : Nat) :
   match data[i]? with
   | some d => libraryNames (moduleNames acc d.constNames 0) data (i + 1)
   | none => acc
-
-abbrev NameTable := Array (List Name)
-
-def nameBucket (n : Name) : Nat := (n.hash % 65536).toNat
-
-def inTable (t : NameTable) (n : Name) : Bool := isIn n (t.getD (nameBucket n) [])
-
-def addToTable (t : NameTable) (n : Name) : NameTable :=
-  let b := nameBucket n
-  let chain := t.getD b []
-  t.set! b (n :: chain)
 
 inductive Visit where
   | enter (n : Name)

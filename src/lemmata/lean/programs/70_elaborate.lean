@@ -186,6 +186,21 @@ def optionPairs : Json → IO (List (String × Json))
   | .obj pairs => pure (pairs.foldr (fun k v acc => (k, v) :: acc) [])
   | _ => refuse "options must be an object"
 
+/-- Two added constants that differ only in the module they are private to. One environment cannot
+hold both: Lean finds constants by name without that module. -/
+partial def clash? (seen : NameTable) : List ConstantInfo → Option Name
+  | [] => none
+  | info :: rest =>
+    let n := privateToUserName info.name
+    if inTable seen n then some n else clash? (addToTable seen n) rest
+
+def refuseClash (env : Environment) : IO Unit := do
+  match clash? (Array.replicate 65536 []) (added env) with
+  | none => pure ()
+  | some n =>
+    refuse ("two of the modules declare a constant " ++ dotted n
+      ++ " and it is private to one of them; such modules cannot be elaborated together")
+
 unsafe def elaborate (cache : LibraryCache) (req : Json) : IO String := do
   let imports ← asNames "imports" (← field req "imports")
   let modules ← modulesOf [] (← asList "modules" (← field req "modules"))
@@ -196,6 +211,9 @@ unsafe def elaborate (cache : LibraryCache) (req : Json) : IO String := do
   let t1 ← IO.monoMsNow
   let (env, log) ← elaborateModules base opts {} modules
   let t2 ← IO.monoMsNow
+  match modules with
+  | _ :: _ :: _ => refuseClash env
+  | _ => pure ()
   let constants ← exportDelta env file
   let t3 ← IO.monoMsNow
   pure ("\"messages\":" ++ array (reverse log.items)
