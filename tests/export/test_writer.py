@@ -25,6 +25,7 @@ from lemmata.export import (
     dependency_order,
     digest,
     format_name,
+    merged,
     parse_name,
     read_export,
     write_export,
@@ -146,3 +147,14 @@ def test_many_declarations_that_share_a_big_term() -> None:
     )
     written = text(Export(build.terms, declarations))
     assert len(read_export(written).declarations) == 3_000
+
+
+def test_merged_exports_keep_their_declarations() -> None:
+    left, right = read_export(text()), made({"a": [], "b": ["a"]})
+    both = merged(left, right)
+    for source in (left, right):
+        for name in source.constants:
+            assert digest(both, name) == digest(source, name)
+    assert read_export(text(both)).constants.keys() == both.constants.keys()
+    with pytest.raises(ExportError, match="a is declared twice"):
+        merged(right, right)

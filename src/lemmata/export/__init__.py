@@ -45,6 +45,7 @@ from lemmata.export.declarations import (
 )
 from lemmata.export.digest import constant_digest, digest, expr_digest
 from lemmata.export.equality import Difference, ExprComparison, expr_equal, first_difference
+from lemmata.export.merge import merged
 from lemmata.export.names import ANONYMOUS, Name, format_name, name_key, parse_name
 from lemmata.export.printer import format_expr, format_level
 from lemmata.export.reader import ReadLimits, read_export
@@ -101,6 +102,7 @@ __all__ = [
     "format_name",
     "kind_word",
     "linked_constants",
+    "merged",
     "name_key",
     "parse_name",
     "read_export",

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Self
 
 import lemmata
-from lemmata.errors import InputError, LemmataError, ToolchainError, WorkerError
+from lemmata.errors import ExportError, InputError, LemmataError, ToolchainError, WorkerError
 from lemmata.export import Export, Name, ReadLimits, format_name
+from lemmata.judge.axioms import library_constants
 from lemmata.judge.config import JudgeConfig, load_config
 from lemmata.judge.decide import (
     ReferenceProblem,
@@ -36,7 +37,14 @@ from lemmata.judge.decide import (
     worth_replaying,
 )
 from lemmata.judge.finding import Finding
-from lemmata.judge.kernels import Kernel, library_facts, replay, worker_reason, worker_words
+from lemmata.judge.kernels import (
+    Kernel,
+    library_facts,
+    library_part,
+    replay,
+    worker_reason,
+    worker_words,
+)
 from lemmata.judge.produce import (
     Elaboration,
     Message,
@@ -44,7 +52,7 @@ from lemmata.judge.produce import (
     elaborate,
     parse_header,
 )
-from lemmata.judge.replay import DeclarationResult, replay_file
+from lemmata.judge.replay import DeclarationResult, replay_file, replay_file_over
 from lemmata.judge.report import InputFile, Report, Tool, target_verdict
 from lemmata.judge.sources import (
     INIT,
@@ -252,16 +260,13 @@ class _Run:
             decisions = tuple(
                 TargetDecision(name, finding, frozenset(), False, {}) for name in self.task.targets
             )
-            kernels, single = [], None
+            kernels = []
         else:
             imports = _merged(reference_tree.imports, solution_tree.imports)
-            single = self._why_not_native(imports)
-            if single:
-                kernels = kernels[:1]
             decisions = await self._decide(reference.export, solution.export, imports, kernels)
             decisions = tuple(_blame_elaboration(each, solution.errors) for each in decisions)
 
-        assumptions = self._assumptions(decisions, layers, single)
+        assumptions = self._assumptions(decisions, layers, kernels)
         return Report(
             verdict=self._verdict(decisions, solution, assumptions),
             targets=decisions,
@@ -275,15 +280,6 @@ class _Run:
             seconds=self.watch.seconds,
             lemmata_version=lemmata.__version__,
         )
-
-    def _why_not_native(self, imports: tuple[Name, ...]) -> str | None:
-        native = self.host.native
-        if native is None:
-            return "the official kernel is not installed"
-        if not native.covers(imports):
-            shown = ", ".join(format_name(name) for name in imports)
-            return f"the official kernel has no base for imports of {shown}"
-        return None
 
     # Phases.
 
@@ -366,10 +362,46 @@ class _Run:
         if targets:
             export = replay_file(solution, targets)
             answers = await asyncio.gather(
-                *(self._replay(kernel, imports, export) for kernel in kernels)
+                self._replay(kernels[0], imports, export),
+                *(
+                    self._replay_natively(kernel, kernels[0], imports, solution, targets, export)
+                    for kernel in kernels[1:]
+                ),
             )
             results = {kernel.name: answer for kernel, answer in zip(kernels, answers, strict=True)}
         return decide(self.task, solution, stated, audited, results)
+
+    async def _replay_natively(
+        self,
+        native: Kernel,
+        lean: Kernel,
+        imports: tuple[Name, ...],
+        solution: Export,
+        targets: Sequence[Name],
+        export: bytes,
+    ) -> list[DeclarationResult] | Finding:
+        """Ask the native kernel, whose base may be a part of the library only.
+
+        The rest of what the targets need of it is then sent along, as the Lean kernel process
+        knows it. That no name of the whole library is declared anew, Lean's own kernel sees to.
+        """
+        assert self.host.native is not None
+        base = self.host.native.manifest.imports
+        if not self.host.native.covers(imports):
+            names = library_constants(solution, targets)
+            try:
+                with self.watch.phase("library"):
+                    library = await library_part(lean, imports, names, base)
+            except (WorkerError, ExportError) as error:
+                return Finding(
+                    Reason.TOOL_FAILURE,
+                    f"the library could not be prepared for the native kernel: {error}",
+                )
+            try:
+                export = replay_file_over(library, solution, targets)
+            except ExportError as error:
+                return Finding(Reason.REDEFINED, f"the solution redefines the library: {error}")
+        return await self._replay(native, base, export)
 
     async def _replay(
         self, kernel: Kernel, imports: tuple[Name, ...], export: bytes
@@ -383,7 +415,7 @@ class _Run:
         self,
         decisions: tuple[TargetDecision, ...],
         layers: tuple[LayerStatus, ...],
-        single_kernel: str | None,
+        kernels: Sequence[Kernel],
     ) -> tuple[Assumption, ...]:
         hidden = any(decision.rests_on_hidden_proofs for decision in decisions)
         found = [
@@ -391,9 +423,13 @@ class _Run:
             for assumption in self.toolchain.assumptions()
             if assumption != LIBRARY_PROOFS or hidden
         ]
-        if single_kernel:
+        if len(kernels) == 1:
             found.append(
-                Assumption("single_kernel", f"only Lean's own kernel was asked: {single_kernel}")
+                Assumption(
+                    "single_kernel",
+                    "only the toolchain's own kernel was asked: the official kernel is not "
+                    "installed for its library",
+                )
             )
         found += [
             Assumption(

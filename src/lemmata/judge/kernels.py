@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lemmata.errors import WorkerError
-from lemmata.export import Name, format_name
+from lemmata.export import Export, Name, format_name, read_export
 from lemmata.judge.axioms import LibraryFact
 from lemmata.judge.finding import Finding
 from lemmata.judge.produce import UnexpectedReply, name_of
@@ -56,6 +56,27 @@ async def replay(
         return Finding(
             worker_reason(error), f"the {kernel.name} kernel did not answer: {worker_words(error)}"
         )
+
+
+async def library_part(
+    kernel: Kernel, imports: Sequence[Name], names: Iterable[Name], known: Iterable[Name]
+) -> Export:
+    """What library constants rest on, as data from the Lean kernel process: their closure without
+    the modules whose names begin with one of ``known``; theorems as axioms."""
+    path = kernel.scratch / f"library-{secrets.token_hex(8)}.ndjson"
+    try:
+        await kernel.worker.request(
+            "export",
+            imports=[list(name) for name in imports],
+            roots=[list(name) for name in sorted(names, key=format_name)],
+            skip=[list(name) for name in known],
+            file=path.name,
+            kinds_file=f"{path.name}.kinds",
+        )
+        return read_export(path)
+    finally:
+        for file in (path, path.with_name(f"{path.name}.kinds")):
+            file.unlink(missing_ok=True)
 
 
 async def library_facts(

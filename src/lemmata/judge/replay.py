@@ -11,7 +11,15 @@ import io
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from lemmata.export import Export, Name, closure, format_name, write_export
+from lemmata.export import (
+    Export,
+    Name,
+    closure,
+    format_name,
+    merged,
+    read_export,
+    write_export,
+)
 from lemmata.judge.finding import Finding
 from lemmata.judge.verdict import Outcome, Reason
 
@@ -34,8 +42,22 @@ def needed(solution: Export, targets: Collection[Name]) -> frozenset[Name]:
 
 def replay_file(solution: Export, targets: Collection[Name]) -> bytes:
     """The delta export that kernels are given: only what the targets need, written by us."""
+    return _written(solution, needed(solution, targets))
+
+
+def replay_file_over(library: Export, solution: Export, targets: Collection[Name]) -> bytes:
+    """As `replay_file`, for a kernel whose base lacks part of the library: that part comes first.
+
+    Raises `ExportError` if the solution declares a constant of that part anew.
+    """
+    wanted = needed(solution, targets)
+    both = merged(library, read_export(_written(solution, wanted)))
+    return _written(both, {*library.constants, *wanted})
+
+
+def _written(export: Export, names: Collection[Name]) -> bytes:
     out = io.BytesIO()
-    write_export(solution, out, needed(solution, targets))
+    write_export(export, out, names)
     return out.getvalue()
 
 
@@ -62,8 +84,11 @@ def kernel_finding(
                 name,
             )
         elif result.outcome != "accepted":
+            # Nothing of the solution's own is at fault, so a constant of the library is.
             blocked = blocked or Finding(
-                Reason.TOOL_FAILURE,
+                Reason.MISSING_BASE_CONSTANT
+                if result.outcome == "blocked"
+                else Reason.TOOL_FAILURE,
                 f"the {kernel} kernel could not reach {format_name(name)}: "
                 f"{result.message or result.outcome}",
                 name,

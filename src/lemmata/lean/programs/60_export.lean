@@ -560,6 +560,18 @@ def neededFor (env : Environment) (n : Name) : List Name :=
   | some info => usedIn env n [] info.type
   | none => []
 
+partial def firstPart : Name → Name
+  | .anonymous => .anonymous
+  | .str .anonymous s => .str .anonymous s
+  | .num .anonymous n => .num .anonymous n
+  | .str p _ | .num p _ => firstPart p
+
+/-- The first part of the name of the module that declares a library constant. -/
+def packageOf (env : Environment) (n : Name) : Name :=
+  match env.getModuleIdxFor? n with
+  | some i => firstPart (env.header.moduleNames.getD i.toNat .anonymous)
+  | none => .anonymous
+
 def isSafe (env : Environment) (n : Name) : Bool :=
   match env.find? n with
   | some info => !info.isUnsafe && !info.isPartial
@@ -618,18 +630,20 @@ def unitOf (env : Environment) (n : Name) : Name :=
   | _ => representative env n
 
 /-- Depth first, so that every declaration comes after what it needs. -/
-unsafe def writeBase (env : Environment) (b : Base) (done : NameTable) : List Visit → IO Unit
+unsafe def writeBase (env : Environment) (skip : List Name) (b : Base) (done : NameTable) :
+    List Visit → IO Unit
   | [] => pure ()
   | .enter n :: rest => do
     let n := unitOf env n
-    if inTable done n || !isSafe env n then writeBase env b done rest
+    if inTable done n || !isSafe env n || isIn (packageOf env n) skip then
+      writeBase env skip b done rest
     else
       let needs := neededFor env n
-      writeBase env b (addToTable done n) (enterAll (.leave n :: rest) needs)
+      writeBase env skip b (addToTable done n) (enterAll (.leave n :: rest) needs)
   | .leave n :: rest => do
     b.visited env n
     b.writer.flush b.file
-    writeBase env b done rest
+    writeBase env skip b done rest
 
 unsafe def exportBase (cache : LibraryCache) (req : Json) : IO String := do
   let imports ← asNames "imports" (← field req "imports")
@@ -642,11 +656,15 @@ unsafe def exportBase (cache : LibraryCache) (req : Json) : IO String := do
   let size := match field? req "roots" with
     | .null => 1048573
     | _ => 32749
+  let skip ← match field? req "skip" with
+    | .null => pure []
+    | j => asNames "skip" j
   let b : Base := {
     writer := ← newWriter size, file := ← IO.FS.Handle.mk file .write
     kinds := ← IO.FS.Handle.mk kindsFile .write, constants := ← IO.mkRef 0 }
   b.writer.put metaLine
-  writeBase env b (Array.replicate 65536 []) (enterAll [] roots)
+  b.writer.flush b.file
+  writeBase env skip b (Array.replicate 65536 []) (enterAll [] roots)
   b.file.flush
   b.kinds.flush
   pure ("\"constants\":" ++ toString (← b.constants.get))
