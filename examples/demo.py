@@ -5,6 +5,7 @@ Ends with exit code 1 if a verdict is not the one the example is there to show.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from rich.text import Text
 
 from lemmata.cli.render import plain
 from lemmata.errors import LemmataError
-from lemmata.judge import Outcome, Reason, judge_files
+from lemmata.judge import Judge, Outcome, Reason, load_config
 from lemmata.lean.embedded.report import ConsoleReporter
 from lemmata.lean.kernels import find_native_kernel
 from lemmata.lean.toolchain import find_toolchain
@@ -28,7 +29,7 @@ EXAMPLES = {
 COLOURS = {Outcome.ACCEPTED: "green", Outcome.REJECTED: "red", Outcome.UNDECIDED: "yellow"}
 
 
-def main() -> int:
+async def main() -> int:
     console = Console()
     folder = Path(__file__).parent
     toolchain = find_toolchain(None, folder, reporter=ConsoleReporter())
@@ -39,18 +40,22 @@ def main() -> int:
     for column in ("solution", "what it is", "verdict", "why", "seconds"):
         table.add_column(column, overflow="fold")
     as_expected = True
-    for name, (about, expected) in EXAMPLES.items():
-        with console.status(f"judging {name}"):
-            report = judge_files(folder / name / "config.json", toolchain, native)
-        verdict = report.verdict
-        as_expected = as_expected and verdict.reason == expected
-        table.add_row(
-            name,
-            about,
-            Text(str(verdict.outcome), style=COLOURS[verdict.outcome]),
-            Text(plain(verdict.message) or "statement, axioms and every step of the proof hold"),
-            f"{report.seconds['total']:.1f}",
-        )
+    async with Judge(toolchain, native) as judge:
+        for name, (about, expected) in EXAMPLES.items():
+            config = folder / name / "config.json"
+            with console.status(f"judging {name}"):
+                report = await judge.judge(load_config(config), config.parent, config)
+            verdict = report.verdict
+            as_expected = as_expected and verdict.reason == expected
+            table.add_row(
+                name,
+                about,
+                Text(str(verdict.outcome), style=COLOURS[verdict.outcome]),
+                Text(
+                    plain(verdict.message) or "statement, axioms and every step of the proof hold"
+                ),
+                f"{report.seconds['total']:.1f}",
+            )
     console.print(table)
     console.print("Next: lemmata judge examples/cheating/config.json", style="dim")
     return 0 if as_expected else 1
@@ -58,6 +63,6 @@ def main() -> int:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        sys.exit(asyncio.run(main()))
     except LemmataError as error:
         sys.exit(f"demo: {error}")
