@@ -71,6 +71,16 @@ async def test_not_utf8(tmp_path: Path) -> None:
         await load_tree(tmp_path, ("Top",), parse_header)
 
 
+async def test_line_ends_are_read_as_lean_reads_them(tmp_path: Path) -> None:
+    (tmp_path / "Top.lean").write_bytes(b"prelude\r\nprelude\rx")
+    tree = await load_tree(tmp_path, ("Top",), parse_prelude)
+    assert tree.modules[0].text == "prelude\nprelude\rx"
+
+
+async def parse_prelude(text: str) -> Header:
+    return Header((), True, None)
+
+
 async def test_missing_module_is_the_users_mistake(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         await load_tree(tmp_path, ("Top",), parse_header)

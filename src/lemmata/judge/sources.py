@@ -124,7 +124,8 @@ def _read(name: Name, path: Path) -> SourceModule:
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror})") from None
     try:
-        text = data.decode("utf-8")
+        # Lean reads files so, too; a carriage return by itself stays an error.
+        text = data.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise SourceProblem(f"{path.name}: is not UTF-8 (byte {error.start})") from None
     return SourceModule(name, path, text, hashlib.sha256(data).hexdigest())
