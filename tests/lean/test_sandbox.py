@@ -536,7 +536,7 @@ class TestWorker:
             began = time.monotonic()
             for _ in range(20):
                 await worker.restart()
-            assert (time.monotonic() - began) / 20 < 1
+            assert (time.monotonic() - began) / 20 < 5
             assert len(list(Path("/proc/self/fd").iterdir())) == before
             assert len(psutil.Process().children(recursive=True)) <= others + 3
         assert len(psutil.Process().children()) == direct
