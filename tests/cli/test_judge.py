@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from lemmata.lean.toolchain import EmbeddedToolchain
@@ -141,6 +145,35 @@ class TestWithLean:
     ) -> None:
         config = write(folder, **changes)  # type: ignore[arg-type]
         assert words in one_sentence(lemmata("judge", config))
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_interrupted(
+        self,
+        embedded: EmbeddedToolchain,
+        folder: Path,
+        tmp_path_factory: pytest.TempPathFactory,
+        number: int,
+    ) -> None:
+        """Nothing is left: no process, no folder."""
+        config = write(folder, solution="#eval (IO.sleep 60000 : IO Unit)\n" + HONEST)
+        temporary = tmp_path_factory.mktemp("temporary")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "lemmata.cli.main", "judge", config],
+            env={**os.environ, "TMPDIR": str(temporary)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        family = psutil.Process(process.pid)
+        deadline = time.monotonic() + 60
+        while len(children := family.children(recursive=True)) < 3 and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert len(list(temporary.iterdir())) == 1
+        process.send_signal(number)
+        assert process.wait(timeout=60) == 130
+        _, alive = psutil.wait_procs(children, timeout=10)
+        assert alive == []
+        assert list(temporary.iterdir()) == []
 
     def test_missing_module(self, embedded: EmbeddedToolchain, folder: Path) -> None:
         config = write(folder, solution_module="Other.Solution")

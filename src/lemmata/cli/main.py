@@ -5,6 +5,7 @@ Exit codes: 0 accepted or success, 1 rejected, 2 could not decide or could not s
 
 from __future__ import annotations
 
+import signal
 import sys
 from typing import Annotated
 
@@ -46,6 +47,8 @@ def _root(
 
 def main() -> None:
     """Run the command line; an error made on purpose is one sentence and exit code 2."""
+    # Being asked to end is an interrupt like any other: what was begun is cleared away.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         app()
     except LemmataError as error:
