@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,11 @@ META = (
 A = '{"in":1,"str":{"pre":0,"str":"a"}}'
 PROP = '{"ie":0,"sort":0}'
 AXIOM = '{"axiom":{"isUnsafe":false,"levelParams":[],"name":1,"type":0}}'
+DEF = (
+    '{"def":{"all":[1],"hints":"abbrev","levelParams":[],"name":1,"safety":"safe","type":0,'
+    '"value":1}}'
+)
+QUOT = '{"quot":{"kind":"type","levelParams":[],"name":1,"type":0}}'
 
 
 def lines(*more: str) -> bytes:
@@ -100,6 +106,16 @@ FAULTS = {
         4,
     ),
     "declared twice": (lines(A, PROP, AXIOM, AXIOM), 5),
+    "declared twice as other kinds": (lines(A, PROP, '{"ie":1,"sort":0}', AXIOM, DEF), 6),
+    "hints": (lines(A, PROP, '{"ie":1,"sort":0}', DEF.replace('"abbrev"', '"regular"')), 5),
+    "height": (
+        lines(A, PROP, '{"ie":1,"sort":0}', DEF.replace('"abbrev"', '{"regular":4294967296}')),
+        5,
+    ),
+    "safety": (lines(A, PROP, '{"ie":1,"sort":0}', DEF.replace('"safe"', '"Safe"')), 5),
+    "quotient kind": (lines(A, PROP, QUOT.replace('"type"', '"Type"')), 4),
+    "quotient name": (lines(A, PROP, QUOT), 4),
+    "loose bound variable in a value": (lines(A, PROP, '{"bvar":0,"ie":1}', DEF), 5),
     "loose bound variable": (lines(A, '{"ie":0,"bvar":0}', AXIOM), 4),
     "anonymous constant": (lines(PROP, AXIOM.replace('"name":1', '"name":0')), 3),
     "duplicate universe": (lines(A, PROP, AXIOM.replace("[]", "[1,1]")), 4),
@@ -111,6 +127,61 @@ FAULTS = {
 @pytest.mark.parametrize(("data", "line"), FAULTS.values(), ids=FAULTS)
 def test_faults(data: bytes, line: int) -> None:
     assert fault(data).line == line
+
+
+BINDER = '{"binderInfo":"default","body":%s,"name":%s,"type":%s}'
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        ('{"app":{"arg":1,"fn":0},"ie":1}', "expression 1"),
+        ('{"app":{"arg":0,"fn":1},"ie":1}', "expression 1"),
+        ('{"app":{"arg":0,"fn":0},"ie":0}', "expression 0 is defined twice"),
+        ('{"bvar":0,"ie":0}', "expression 0 is defined twice"),
+        ('{"const":{"name":1,"us":[]},"ie":0}', "expression 0 is defined twice"),
+        ('{"const":{"name":2,"us":[]},"ie":1}', "name 2"),
+        ('{"const":{"name":1,"us":[0,3]},"ie":1}', "level 3"),
+        ('{"const":{"name":1,"us":[0,0,]},"ie":1}', "not one JSON object"),
+        ('{"ie":0,"lam":%s}' % (BINDER % (0, 1, 0)), "expression 0 is defined twice"),
+        ('{"ie":1,"lam":%s}' % (BINDER % (1, 1, 0)), "expression 1"),
+        ('{"ie":1,"lam":%s}' % (BINDER % (0, 1, 1)), "expression 1"),
+        ('{"ie":1,"lam":%s}' % (BINDER % (0, 2, 0)), "name 2"),
+        ('{"forallE":%s,"ie":0}' % (BINDER % (0, 1, 0)), "expression 0 is defined twice"),
+        ('{"forallE":%s,"ie":1}' % (BINDER % (1, 1, 0)), "expression 1"),
+        ('{"forallE":%s,"ie":1}' % (BINDER % (0, 1, 1)), "expression 1"),
+        ('{"forallE":%s,"ie":1}' % (BINDER % (0, 2, 0)), "name 2"),
+        ('{"in":1,"str":{"pre":0,"str":"b"}}', "name 1 is defined twice"),
+        ('{"in":2,"str":{"pre":2,"str":"b"}}', "name 2"),
+        ('{"ie":1,"app":{"arg":0,"fn":0},"ie":1}', '"ie" appears twice'),
+        ('{"app":{"arg":0,"fn":0}}', "neither a primitive nor a declaration"),
+        ('{"ie":1,"bvar":0,"ie":1}', '"ie" appears twice'),
+        ('{"in":2,"num":{"i":0,"pre":2}}', "name 2"),
+        ('{"in":1,"num":{"i":0,"pre":0}}', "name 1 is defined twice"),
+        ('{"in":2,"num":{"i":4294967296,"pre":0}}', "above the limit"),
+        ('{"in":2,"num":{"i":00,"pre":0}}', "not one JSON object"),
+        ('{"app":{"arg":00,"fn":0},"ie":1}', "not one JSON object"),
+        ('{"app":{"arg":0,"fn":0},"ie":1} ,', "not one JSON object"),
+        ('{"app":{"arg":0,"fn":0,"fn":0},"ie":1}', "twice in one object"),
+        ('{"app":{"arg":0,"fn":9999999999},"ie":1}', "expression 9999999999"),
+        ('{"app":{"arg":0,"fn":99999999999999999999999},"ie":1}', "too large"),
+        ('{"bvar":2147483647,"ie":1}', "above the limit"),
+    ],
+)  # fmt: skip
+def test_faults_in_the_exporter_s_own_spelling(row: str, what: str) -> None:
+    error = fault(lines(A, PROP, row))
+    assert error.line == 4
+    assert what in str(error)
+    # The same with the index first.
+    turned = re.sub(r'^\{(".*),("ie":\d+)\}$', r"{\2,\1}", row)
+    assert turned == row or '"ie"' in row
+    error = fault(lines(A, PROP, turned))
+    assert error.line == 4
+    assert what in str(error)
+    # The same where indices are sparse, so that every reference goes through a map.
+    sparse = fault(lines(A, PROP, '{"ie":77,"sort":0}', row))
+    assert sparse.line == 5
+    assert what in str(sparse)
 
 
 def test_faults_in_a_group() -> None:
@@ -130,6 +201,9 @@ def test_faults_in_a_group() -> None:
         ("ctors", "numParams", 5),
         ("ctors", "isUnsafe", True),
         ("recs", "all", []),
+        ("recs", "numParams", 1),
+        ("recs", "rules", [group["recs"][0]["rules"][0] | {"nfields": 7}]),
+        ("recs", "rules", group["recs"][0]["rules"] * 2),
     ]
     for part, key, value in changes:
         changed = json.loads(json.dumps(group))
@@ -144,12 +218,16 @@ def test_limits() -> None:
     data = text()
     for limits in (
         ReadLimits(max_bytes=len(data) - 1),
-        ReadLimits(max_lines=5),
         ReadLimits(max_expressions=3),
         ReadLimits(max_line_bytes=100),
         ReadLimits(max_nat_digits=5),
     ):
         fault(data, limits)
+    for allowed in (1, 5):
+        assert fault(data, ReadLimits(max_lines=allowed)).line == allowed + 1
+    two = lines(PROP, '{"ie":1,"sort":0}', '{"ie":2,"sort":0}')
+    assert fault(two, ReadLimits(max_expressions=2)).line == 4
+    assert len(read_export(two, ReadLimits(max_expressions=3, max_lines=4)).terms) == 3
     assert read_export(data, ReadLimits(max_bytes=len(data))).declarations
 
 

@@ -989,7 +989,7 @@ class TestProtocol:
     def test_names_survive_the_way_there_and_back(
         self, kernel: KernelProcess, build: Builder
     ) -> None:
-        name = ("a.b", 7, "é😀", 2**63, "")
+        name = ("a.b", 7, "é😀", 2**32 - 1, "")
         build.raw(Axiom(name, (), build.prop))
         (result,) = kernel.replay(build)
         assert result["names"] == [list(name)] and result["outcome"] == "accepted"

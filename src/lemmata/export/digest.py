@@ -25,7 +25,6 @@ from lemmata.export.declarations import (
     kind_word,
 )
 from lemmata.export.names import Name
-from lemmata.export.numerals import nat_to_decimal
 from lemmata.export.terms import ExprKind, Terms
 
 
@@ -110,7 +109,7 @@ def _node(terms: Terms, node: int, kind: int) -> bytes:
         case ExprKind.BVAR:
             return b"bvar" + _number(a)
         case ExprKind.NAT:
-            return b"nat" + nat_to_decimal(terms.nats[a]).encode()
+            return b"nat" + terms.nats[a].encode()
         case _:
             return b"string" + terms.strings[a].encode()
 

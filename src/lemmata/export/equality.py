@@ -45,8 +45,8 @@ class ExprComparison:
     """
 
     def __init__(self, left: Terms, right: Terms) -> None:
-        self._left = left
-        self._right = right
+        self.left = left
+        self.right = right
         self._levels = _LevelComparison(left, right)
         # Union-find over left nodes and, as -1 - index, right nodes.
         self._parents: dict[int, int] = {}
@@ -57,7 +57,7 @@ class ExprComparison:
 
     def first_difference(self, i: int, j: int) -> Difference | None:
         """As the function of that name."""
-        left, right = self._left, self._right
+        left, right = self.left, self.right
         if left is right and i == j:
             return None
         parents = self._parents
@@ -85,7 +85,7 @@ class ExprComparison:
 
     def _same_node(self, x: int, y: int, kind: int) -> bool:
         """Whether two nodes of one kind agree in everything but their sub-expressions."""
-        left, right, levels = self._left, self._right, self._levels
+        left, right, levels = self.left, self.right, self._levels
         match kind:
             case ExprKind.APP | ExprKind.LAM | ExprKind.FORALL | ExprKind.LET:
                 return True
@@ -99,7 +99,7 @@ class ExprComparison:
                 ours, theirs = left.const_levels(x), right.const_levels(y)
                 return len(ours) == len(theirs) and all(map(levels.equal, ours, theirs))
             case ExprKind.NAT:
-                return left.nat_value(x) == right.nat_value(y)
+                return left.nat_decimal(x) == right.nat_decimal(y)
             case ExprKind.STRING:
                 return left.string_value(x) == right.string_value(y)
             case _:

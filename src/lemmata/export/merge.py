@@ -71,7 +71,7 @@ def _copy_terms(source: Terms, into: Terms) -> list[int]:
                 used = [levels[level] for level in source.const_levels(node)]
                 new = into.add_const(source.const_name(node), used)
             case ExprKind.NAT:
-                new = into.add_nat(source.nat_value(node))
+                new = into.add_nat_decimal(source.nat_decimal(node))
             case ExprKind.STRING:
                 new = into.add_string(source.string_value(node))
             case ExprKind.PROJ:

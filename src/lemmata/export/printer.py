@@ -95,9 +95,7 @@ def _pieces(terms: Terms, at: _Part, room: int) -> list[str | _Part]:
         case ExprKind.BVAR:
             return [_variable(scope, terms.bvar_index(index))]
         case ExprKind.NAT:
-            value = terms.nat_value(index)
-            # Beyond the limit only the beginning could be shown, and that costs a division.
-            return [str(value) if value.bit_length() < 4096 else f"{value:#x}"[: room + 1]]
+            return [terms.nat_decimal(index)[: room + 1]]
         case ExprKind.STRING:
             return [_string(terms.string_value(index)[: room + 1])]
         case ExprKind.CONST:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,15 +45,21 @@ from lemmata.export.declarations import (
     check_group,
 )
 from lemmata.export.names import Name, format_name
-from lemmata.export.numerals import nat_from_decimal
 from lemmata.export.terms import MAX_FIELD, BinderInfo, Terms
 
 _VERSION = re.compile(r"3\.1\.(0|[1-9][0-9]{0,8})")
 _DECIMAL = re.compile(r"0|[1-9][0-9]*", re.ASCII)
-_BRACKETS_AND_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{]|[\]}]')
+# A string without an end reaches to the end of the line; else every quote in it would be tried.
+_BRACKETS_AND_STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[{]|[\]}]')
 _MAX_NESTING = 12
 _MAX_NUMBER_DIGITS = 20
-_MAX_NAME_NUMBER = 2**64 - 1
+# Names are keys of dictionaries, and Python's hash of numbers can be foretold. Lean puts hashes of
+# 32 bits and small counters into names; larger numbers would make collisions easy, and so would
+# long sequences of numbers, which Lean makes now and then (one per nested macro expansion).
+_MAX_NAME_NUMBER = 2**32 - 1
+_MANY_NUMBERS = 8
+_MAX_NAMES_OF_MANY_NUMBERS = 10_000
+_NUMBER_CHARACTERS = 10
 _MAX_HEIGHT = 2**32 - 1
 _CHUNK_BYTES = 1 << 20
 
@@ -63,8 +70,9 @@ class ReadLimits:
 
     ``max_bytes`` and ``max_line_bytes`` count bytes, ``max_lines`` lines, ``max_expressions``
     expression nodes, ``max_nat_digits`` decimal digits of one literal, ``max_name_depth``
-    components of one name, ``max_name_components`` components of all names together (which
-    bounds their memory, because every name is stored whole).
+    components of one name, ``max_name_characters`` characters of one name (so that names can be
+    shown), ``max_name_components`` components of all names together (which bounds their memory,
+    because every name is stored whole).
     """
 
     max_bytes: int = 8 << 30
@@ -73,6 +81,7 @@ class ReadLimits:
     max_expressions: int = 100_000_000
     max_nat_digits: int = 1_000_000
     max_name_depth: int = 1_000
+    max_name_characters: int = 10_000
     max_name_components: int = 50_000_000
 
 
@@ -302,25 +311,36 @@ _REC_KEYS = frozenset(
 )
 _RULE_KEYS = frozenset({"ctor", "nfields", "rhs"})
 
-# The fast way: one regular expression per frequent kind, in the exporter's own spelling (keys in
-# alphabetical order, no blanks). A number has at most nine digits here; longer ones go the
-# careful way.
+# The fast way: one regular expression per frequent kind, in the two usual spellings of an
+# expression: keys in alphabetical order, as lean4export has them, or the index first, no blanks.
+# A number has at most nine digits here; longer ones go the careful way.
 
 _N = rb"(0|[1-9][0-9]{0,8})"
 _INFO = rb'"(default|implicit|strictImplicit|instImplicit)"'
-_BINDER = rb'\{"binderInfo":' + _INFO + rb',"body":' + _N + rb',"name":' + _N + rb',"type":' + _N
-_match_app = re.compile(
-    rb'\{"app":\{"arg":' + _N + rb',"fn":' + _N + rb'\},"ie":' + _N + rb"\}"
-).fullmatch
-_match_lam = re.compile(rb'\{"ie":' + _N + rb',"lam":' + _BINDER + rb"\}\}").fullmatch
-_match_forall = re.compile(rb'\{"forallE":' + _BINDER + rb'\},"ie":' + _N + rb"\}").fullmatch
-_match_const = re.compile(
-    rb'\{"const":\{"name":' + _N + rb',"us":\[((?:(?:0|[1-9][0-9]{0,8})'
-    rb'(?:,(?:0|[1-9][0-9]{0,8}))*)?)\]\},"ie":' + _N + rb"\}"
-).fullmatch
-_match_bvar = re.compile(rb'\{"bvar":' + _N + rb',"ie":' + _N + rb"\}").fullmatch
+
+
+def _expression_line(rest: bytes) -> Callable[[bytes], re.Match[bytes] | None]:
+    """Matches a whole line; the first or, if that is empty, the last group is the index."""
+    return re.compile(
+        rb'\{(?:"ie":' + _N + rb",)?" + rest + rb'(?(1)|,"ie":' + _N + rb")\}"
+    ).fullmatch
+
+
+_match_app = _expression_line(rb'"app":\{"arg":' + _N + rb',"fn":' + _N + rb"\}")
+_match_binder = _expression_line(
+    rb'"(?:lam|forallE)":\{"binderInfo":' + _INFO + rb',"body":' + _N + rb',"name":' + _N
+    + rb',"type":' + _N + rb"\}"
+)  # fmt: skip
+_match_const = _expression_line(
+    rb'"const":\{"name":' + _N + rb',"us":\[((?:(?:0|[1-9][0-9]{0,8})'
+    rb"(?:,(?:0|[1-9][0-9]{0,8}))*)?)\]\}"
+)
+_match_bvar = _expression_line(rb'"bvar":' + _N)
 _match_str = re.compile(
     rb'\{"in":' + _N + rb',"str":\{"pre":' + _N + rb',"str":"([^"\\\x00-\x1f]*)"\}\}'
+).fullmatch
+_match_num = re.compile(
+    rb'\{"in":' + _N + rb',"num":\{"i":(0|[1-9][0-9]{0,9}),"pre":' + _N + rb"\}\}"
 ).fullmatch
 _INFO_BYTES: Final = {text.encode(): int(info) for text, info in _BINDER_INFOS.items()}
 
@@ -336,6 +356,8 @@ class _Reader:
         # File index → expression, or None as long as every file index is the index itself.
         self.exprs: dict[int, int] | None = None
         self.name_components = 0
+        self.name_characters = array("I", [0])  # Of each name, by its index in `terms`.
+        self.names_of_many_numbers = 0
         self.meta: Meta | None = None
         self.declarations: list[Declaration] = []
         self.lines: list[int] = []
@@ -426,11 +448,15 @@ class _Reader:
         for line in lines[start:] if start else lines:
             number += 1
             tag = line[2:6]
+            if tag == b'ie":':
+                cut = line.find(b",", 6)
+                tag = line[cut + 2 : cut + 6]
             # Every branch falls through to the careful way unless all of its conditions hold.
             if tag == b'app"':
                 if match := _match_app(line):
-                    arg, fn, index = map(int, match.groups())
-                    if index == count < maximum and arg < count and fn < count:
+                    index, arg_, fn_, last = match.groups()
+                    arg, fn = int(arg_), int(fn_)
+                    if int(index or last) == count < maximum and arg < count and fn < count:
                         add_kind(6)
                         add_a(fn)
                         add_b(arg)
@@ -440,38 +466,18 @@ class _Reader:
                         add_loose(left if left > right else right)
                         count += 1
                         continue
-            elif tag == b'ie":':
-                if match := _match_lam(line):
-                    index_, info, body_, name_, type_ = match.groups()
+            elif tag == b'lam"' or tag == b"fora":
+                if match := _match_binder(line):
+                    index, info, body_, name_, type_, last = match.groups()
                     name = name_index(int(name_))
                     body, domain = int(body_), int(type_)
                     if (
-                        int(index_) == count < maximum
+                        int(index or last) == count < maximum
                         and name is not None
                         and body < count
                         and domain < count
                     ):
-                        add_kind(7)
-                        add_a(domain)
-                        add_b(body)
-                        add_c(infos[info])
-                        add_d(name)
-                        left, right = loose[domain], loose[body] - 1
-                        add_loose(left if left > right else right)
-                        count += 1
-                        continue
-            elif tag == b"fora":
-                if match := _match_forall(line):
-                    info, body_, name_, type_, index_ = match.groups()
-                    name = name_index(int(name_))
-                    body, domain = int(body_), int(type_)
-                    if (
-                        int(index_) == count < maximum
-                        and name is not None
-                        and body < count
-                        and domain < count
-                    ):
-                        add_kind(8)
+                        add_kind(7 if tag == b'lam"' else 8)
                         add_a(domain)
                         add_b(body)
                         add_c(infos[info])
@@ -482,7 +488,7 @@ class _Reader:
                         continue
             elif tag == b"cons":
                 if match := _match_const(line):
-                    name_, levels, index_ = match.groups()
+                    index, name_, levels, last = match.groups()
                     name = name_index(int(name_))
                     level_list = level_lists.get(levels)
                     if level_list is None:
@@ -490,7 +496,7 @@ class _Reader:
                         if level_list is not None:
                             level_lists[levels] = level_list
                     if (
-                        int(index_) == count < maximum
+                        int(index or last) == count < maximum
                         and name is not None
                         and level_list is not None
                     ):
@@ -504,8 +510,9 @@ class _Reader:
                         continue
             elif tag == b"bvar":
                 if match := _match_bvar(line):
-                    variable, index = map(int, match.groups())
-                    if index == count < maximum:
+                    index, variable_, last = match.groups()
+                    if int(index or last) == count < maximum:
+                        variable = int(variable_)
                         add_kind(0)
                         add_a(variable)
                         add_b(0)
@@ -514,14 +521,23 @@ class _Reader:
                         add_loose(variable + 1)
                         count += 1
                         continue
-            elif tag == b'in":' and (match := _match_str(line)):
-                index_, prefix_, text = match.groups()
-                prefix = name_index(int(prefix_))
-                index = int(index_)
-                if prefix is not None and index not in self.names and text.isascii():
-                    self.number = number
-                    self._add_name(index, prefix, text.decode())
-                    continue
+            elif tag == b'in":':
+                if match := _match_str(line):
+                    index, prefix_, text = match.groups()
+                    prefix = name_index(int(prefix_))
+                    at = int(index)
+                    if prefix is not None and at not in self.names and text.isascii():
+                        self.number = number
+                        self._add_name(at, prefix, text.decode())
+                        continue
+                elif match := _match_num(line):
+                    index, component, prefix_ = match.groups()
+                    prefix = name_index(int(prefix_))
+                    at, value = int(index), int(component)
+                    if prefix is not None and at not in self.names and value <= _MAX_NAME_NUMBER:
+                        self.number = number
+                        self._add_name(at, prefix, value)
+                        continue
             self.number = number
             careful(line)
             count = len(kinds) if self.exprs is None else -1
@@ -629,7 +645,22 @@ class _Reader:
         self.name_components += depth
         if self.name_components > self.limits.max_name_components:
             _fault(f"the names have more than {self.limits.max_name_components} components")
-        self.names[index] = self.terms.add_name((*name, component))
+        characters = self.name_characters[prefix] + (
+            len(component) if isinstance(component, str) else _NUMBER_CHARACTERS
+        )
+        if characters > self.limits.max_name_characters:
+            _fault(f"name {index} has more than {self.limits.max_name_characters} characters")
+        name = (*name, component)
+        if depth > _MANY_NUMBERS and sum(isinstance(part, int) for part in name) > _MANY_NUMBERS:
+            self.names_of_many_numbers += 1
+            if self.names_of_many_numbers > _MAX_NAMES_OF_MANY_NUMBERS:
+                _fault(
+                    f"more than {_MAX_NAMES_OF_MANY_NUMBERS} names have more than {_MANY_NUMBERS}"
+                    " numbers each"
+                )
+        added = self.names[index] = self.terms.add_name(name)
+        if added == len(self.name_characters):
+            self.name_characters.append(characters)
 
     def _new_name(self, index: int) -> None:
         if index in self.names:
@@ -757,7 +788,7 @@ class _Reader:
             _fault(f'"natVal" must be a natural number in decimal, not {_quote(digits)}')
         if len(digits) > self.limits.max_nat_digits:
             _fault(f'"natVal" has more than {self.limits.max_nat_digits} digits')
-        self._define(index, self.terms.add_nat(nat_from_decimal(digits)))
+        self._define(index, self.terms.add_nat_decimal(digits))
 
     def _string(self, index: int, payload: Any) -> None:
         self._new_expr(index)

@@ -17,6 +17,7 @@ from enum import IntEnum
 
 from lemmata.errors import ExportError
 from lemmata.export.names import ANONYMOUS, Name, format_name
+from lemmata.export.numerals import nat_from_decimal, nat_to_decimal
 
 MAX_FIELD = 2**31 - 1
 """Largest index or count a node can hold (bound variable, projection index, table index)."""
@@ -127,9 +128,10 @@ class Terms:
         self.level_b = array("I", [0])
         self._level_ids: dict[tuple[int, int, int], int] = {(LevelKind.ZERO, 0, 0): 0}
         self.level_lists: list[tuple[int, ...]] = []
-        self._level_list_ids: dict[tuple[int, ...], int] = {}
-        self.nats: list[int] = []
-        self._nat_ids: dict[int, int] = {}
+        # By bytes, because Python's hash of many small numbers can be foretold.
+        self._level_list_ids: dict[bytes, int] = {}
+        self.nats: list[str] = []
+        self._nat_ids: dict[str, int] = {}
         self.strings: list[str] = []
         self._string_ids: dict[str, int] = {}
         self.kinds = array("B")
@@ -163,14 +165,16 @@ class Terms:
             self.names.append(name)
         return index
 
-    def add_nat_literal(self, value: int) -> int:
-        """The index of a natural number in `nats`."""
-        index = self._nat_ids.get(value)
+    def add_nat_literal(self, decimal: str) -> int:
+        """The index in `nats` of a natural number in canonical decimal (not checked).
+
+        Kept as text: nothing here computes with literals, converting a long one is expensive, and
+        numbers, whose hash anyone can predict, make bad keys for what an untrusted file contains.
+        """
+        index = self._nat_ids.get(decimal)
         if index is None:
-            if value < 0:
-                raise ExportError("a natural number literal cannot be negative")
-            index = self._nat_ids[value] = len(self.nats)
-            self.nats.append(value)
+            index = self._nat_ids[decimal] = len(self.nats)
+            self.nats.append(decimal)
         return index
 
     def add_string_literal(self, text: str) -> int:
@@ -208,11 +212,10 @@ class Terms:
 
     def add_level_list(self, levels: tuple[int, ...]) -> int:
         """The index of a list of levels in `level_lists`."""
-        index = self._level_list_ids.get(levels)
+        key = array("I", map(self._level, levels)).tobytes()
+        index = self._level_list_ids.get(key)
         if index is None:
-            for level in levels:
-                self._level(level)
-            index = self._level_list_ids[levels] = len(self.level_lists)
+            index = self._level_list_ids[key] = len(self.level_lists)
             self.level_lists.append(levels)
         return index
 
@@ -303,7 +306,13 @@ class Terms:
         return self._add(ExprKind.PROJ, self._expr(struct), index, 0, name, self.loose[struct])
 
     def add_nat(self, value: int) -> int:
-        return self._add(ExprKind.NAT, self.add_nat_literal(value), 0, 0, 0, 0)
+        if value < 0:
+            raise ExportError("a natural number literal cannot be negative")
+        return self.add_nat_decimal(nat_to_decimal(value))
+
+    def add_nat_decimal(self, decimal: str) -> int:
+        """As `add_nat`, of a number in canonical decimal (not checked)."""
+        return self._add(ExprKind.NAT, self.add_nat_literal(decimal), 0, 0, 0, 0)
 
     def add_string(self, text: str) -> int:
         return self._add(ExprKind.STRING, self.add_string_literal(text), 0, 0, 0, 0)
@@ -377,6 +386,10 @@ class Terms:
         return self.a[index]
 
     def nat_value(self, index: int) -> int:
+        return nat_from_decimal(self.nats[self.a[index]])
+
+    def nat_decimal(self, index: int) -> str:
+        """The number of a NAT in canonical decimal, which costs nothing."""
         return self.nats[self.a[index]]
 
     def string_value(self, index: int) -> str:

@@ -37,7 +37,6 @@ from lemmata.export.declarations import (
     declaration_terms,
 )
 from lemmata.export.names import Name, format_name
-from lemmata.export.numerals import nat_to_decimal
 from lemmata.export.terms import BinderInfo, ExprKind, LevelKind, Terms
 
 _ESCAPED = re.compile('[\x00-\x1f"\\\\]')
@@ -379,7 +378,7 @@ class _Writer:
             case ExprKind.SORT:
                 body = f'"sort":{self.level(a)}'
             case ExprKind.NAT:
-                body = f'"natVal":"{nat_to_decimal(terms.nats[a])}"'
+                body = f'"natVal":"{terms.nats[a]}"'
             case _:
                 body = f'"strVal":{_quote(terms.strings[a])}'
         index = self.nodes[key] = len(self.nodes)

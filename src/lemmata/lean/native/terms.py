@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lemmata.export import ExprKind, LevelKind, Name, Terms
+from lemmata.export.numerals import nat_from_decimal
 from lemmata.lean.native.ffi import Library, NativeKernelError, Obj, box
 
 MAX_BVAR = 2**20 - 2
@@ -113,5 +114,7 @@ class TermObjects:
     def _literal(self, kind: int, index: int) -> Obj:
         library = self._library
         if kind == ExprKind.NAT:
-            return library.constructor(_NAT_LITERAL, [library.nat(self._terms.nats[index])])
+            return library.constructor(
+                _NAT_LITERAL, [library.nat(nat_from_decimal(self._terms.nats[index]))]
+            )
         return library.constructor(_STRING_LITERAL, [library.string(self._terms.strings[index])])
