@@ -12,7 +12,7 @@ CORE = (
     *(f"export/{path.name}" for path in sorted((ROOT / "export").glob("*.py"))),
     *(
         f"judge/{name}.py"
-        for name in ("verdict", "finding", "compare", "axioms", "replay", "decide")
+        for name in ("verdict", "finding", "compare", "axioms", "replay", "faults", "decide")
     ),
 )
 

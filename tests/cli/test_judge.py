@@ -75,6 +75,31 @@ class TestWithoutLean:
         config = write(folder, theorem_names=[])
         assert "theorem_names is empty" in one_sentence(lemmata("judge", config))
 
+    def test_assumption_that_does_not_exist(self, folder: Path) -> None:
+        result = lemmata("judge", folder / "config.json", "--forbid", "comunity_build")
+        assert "there is no assumption 'comunity_build'" in one_sentence(result)
+
+    def test_timeout_that_is_no_time(self, folder: Path) -> None:
+        result = lemmata("judge", folder / "config.json", "--timeout", "inf")
+        assert "--timeout must be a number of seconds" in one_sentence(result)
+
+    def test_module_name_too_long_for_a_file(self, folder: Path) -> None:
+        config = write(folder, solution_module="a" * 300)
+        assert "there is no such file" in one_sentence(lemmata("judge", config))
+
+    def test_a_fault_of_ours_is_no_rejection(self, folder: Path) -> None:
+        """A fault put in on purpose: one sentence, and not the exit code of a rejection."""
+        code = (
+            "import lemmata.cli.judge as judge, lemmata.cli.main as main, sys\n"
+            "judge.find_toolchain = None\n"
+            f"sys.argv = ['lemmata', 'judge', {str(folder / 'config.json')!r}]\n"
+            "main.main()\n"
+        )
+        result = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+        assert "internal error (TypeError" in one_sentence(result)
+
     def test_version_and_help(self) -> None:
         assert lemmata("--version").stdout.startswith("lemmata ")
         assert "--require-sandbox" in lemmata("judge", "--help").stdout

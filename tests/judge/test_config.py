@@ -38,6 +38,8 @@ def test_unknown_keys_are_kept_for_the_report() -> None:
         ("7", "must be a JSON object, not a number"),
         ('{"a": 1, "a": 2}', "'a' is given twice"),
         ("[" * 100_000, "nested too deeply"),
+        ("9" * 5000, "too many digits"),
+        ('{"a": NaN}', "NaN is no number"),
     ],
 )
 def test_not_a_config(text: str, words: str) -> None:
@@ -74,6 +76,11 @@ def test_missing_key(key: str) -> None:
     data = {name: value for name, value in GOOD.items() if name != key}
     with pytest.raises(InputError, match=f"the key '{key}' is missing"):
         parse_config(json.dumps(data), "config.json")
+
+
+def test_a_byte_order_mark_is_no_matter(tmp_path: Path) -> None:
+    (tmp_path / "bom.json").write_text(json.dumps(GOOD), encoding="utf-8-sig")
+    assert load_config(tmp_path / "bom.json").theorem_names == (("todo1",),)
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:

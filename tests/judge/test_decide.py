@@ -1,15 +1,19 @@
 """The decision on hand-made exports: what is compared, which axioms count, what kernels may say."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from lemmata.errors import ExportError
 from lemmata.export import (
     Axiom,
     Definition,
     Export,
     HintKind,
     Hints,
+    InductiveGroup,
+    InductiveType,
     Name,
     Opaque,
     Safety,
@@ -29,8 +33,9 @@ from lemmata.judge.decide import (
     statements,
     worth_replaying,
 )
+from lemmata.judge.faults import known_fault
 from lemmata.judge.finding import Finding
-from lemmata.judge.replay import DeclarationResult, needed
+from lemmata.judge.replay import DeclarationResult, needed, replay_file
 from lemmata.judge.verdict import Outcome, Reason, Verdict, worst
 
 P: Name = ("P",)
@@ -276,6 +281,76 @@ def test_unsafe_and_partial_are_no_proof(safety: Safety) -> None:
     found.definition("cheat", term.const("P"), term.const("cheat"), safety)
     found.theorem("T", term.const("P"), term.const("cheat"))
     assert reason(judged(challenge(), found)) is Reason.UNSAFE
+
+
+def test_thousands_of_axioms_cost_one_explanation() -> None:
+    found = Build()
+    term = found.terms
+    found.definition("P", term.prop(), term.const("True"))
+    proof = term.const("a0")
+    for number in range(5000):
+        found.axiom(f"a{number}", term.const("P"))
+        proof = term.app(term.const("k"), proof, term.const(f"a{number}"))
+    found.theorem("T", term.const("P"), proof)
+    decision = judged(challenge(), found)
+    assert reason(decision) is Reason.ILLEGAL_AXIOM
+    assert len(decision.axioms) == 5000
+
+
+def test_many_dependencies_that_share_a_big_term() -> None:
+    """Linear, not quadratic: this took minutes."""
+    exports = []
+    for _ in range(2):
+        build = Build()
+        term = build.terms
+        big = term.prop()
+        for number in range(30_000):
+            big = term.terms.add_app(big, term.const(f"k{number % 50}"))
+        statement = term.prop()
+        for number in range(3_000):
+            build.definition(f"d{number}", term.prop(), big)
+            statement = term.app(statement, term.const(f"d{number}"))
+        exports.append(build.theorem("T", statement, term.const("True.intro")))
+    assert judged(*exports).finding is None
+
+
+def test_the_height_of_a_definition_is_no_difference() -> None:
+    reference, found = challenge(), solution()
+    first = found.declared[0]
+    assert isinstance(first, Definition)
+    found.declared[0] = replace(first, hints=Hints(HintKind.REGULAR, 7))
+    assert judged(reference, found).finding is None
+    found.declared[0] = replace(first, hints=Hints(HintKind.ABBREV))
+    assert reason(judged(reference, found)) is Reason.DEPENDENCY_MISMATCH
+
+
+def test_a_circle_of_definitions_has_no_order() -> None:
+    found = Build()
+    term = found.terms
+    found.definition("P", term.prop(), term.const("True"))
+    found.definition("a", term.const("P"), term.const("b"))
+    found.definition("b", term.const("P"), term.const("a"))
+    found.theorem("T", term.const("P"), term.const("a"))
+    with pytest.raises(ExportError, match="circle"):
+        replay_file(found.export, [T])
+
+
+class TestKnownFaults:
+    def nested(self, count: int) -> Export:
+        build = Build()
+        term = build.terms
+        tree: Name = ("Tree",)
+        type_ = InductiveType(tree, (), term.type(), 0, 0, (tree,), (), count, True, False, False)
+        build.theorem("T", term.const("Tree"), term.const("True.intro"))
+        return Export(term.terms, (InductiveGroup((type_,), (), ()), *build.declared))
+
+    def test_nested_types_need_a_second_kernel(self) -> None:
+        finding = known_fault(self.nested(1), T, "4.28.0-pre")
+        assert finding is not None
+        assert finding.reason.outcome is Outcome.UNDECIDED
+        assert known_fault(self.nested(0), T, "4.28.0-pre") is None
+        assert known_fault(self.nested(1), T, "4.35.0") is None
+        assert known_fault(self.nested(1), T, "nightly") is not None
 
 
 class TestHoles:

@@ -12,7 +12,11 @@ async def parse_header(text: str) -> Header:
     """Headers of one word per import, enough to test what is made of them."""
     words = text.split()
     prelude = "prelude" in words
-    names = [tuple(word.split(".")) for word in words if word not in ("prelude", "import")]
+    names = [
+        tuple(word.split(".")) if "/" not in word else (word,)
+        for word in words
+        if word not in ("prelude", "import")
+    ]
     return Header(
         tuple(Import(name, name in LIBRARY) for name in names),
         prelude,
@@ -57,11 +61,30 @@ async def test_a_local_file_hides_a_library_module(tmp_path: Path) -> None:
         ({"Top": "import A", "A": "import Top"}, "circle: Top → A → Top"),
         ({"Top": "import Nowhere"}, "Nowhere, which is neither"),
         ({"Top": "broken"}, "header does not parse: 1:0"),
+        ({"Top": f"import {'a' * 300}"}, "which is neither a file"),
+        ({"Top": "import ../Up"}, "Top.lean: .*Up» cannot be the name of a module"),
+        ({"Top": "import A", "A": "import Nowhere"}, "A.lean: imports Nowhere"),
     ],
 )
 async def test_problems_inside_the_texts(tmp_path: Path, texts: dict[str, str], words: str) -> None:
     write(tmp_path, **texts)
     with pytest.raises(SourceProblem, match=words):
+        await load_tree(tmp_path, ("Top",), parse_header)
+
+
+async def test_long_chains_of_imports(tmp_path: Path) -> None:
+    count = 1500
+    write(tmp_path, **{f"M{number}": f"import M{number + 1}" for number in range(count)})
+    write(tmp_path, **{f"M{count}": ""})
+    tree = await load_tree(tmp_path, ("M0",), parse_header)
+    assert tree.modules[0].name == (f"M{count}",)
+    assert len(tree.modules) == count + 1
+
+
+async def test_an_import_that_cannot_be_read_is_the_solutions_fault(tmp_path: Path) -> None:
+    write(tmp_path, Top="import Dir")
+    (tmp_path / "Dir.lean").mkdir()
+    with pytest.raises(SourceProblem, match="Dir, which is neither"):
         await load_tree(tmp_path, ("Top",), parse_header)
 
 

@@ -284,9 +284,16 @@ def test_only_global_things_reach_the_next_module(
 
 def test_private_constants_of_one_name_are_refused_together(elaborator: Elaborator) -> None:
     texts = ["private theorem p : True := ⟨⟩\ntheorem a := p", "private theorem p : True := ⟨⟩"]
-    with pytest.raises(WorkerRefused, match="constant p and it is private"):
-        elaborator.elaborate(*texts)
+    told = elaborator.elaborate(*texts).reply["unsupported"]
+    assert "constant p and it is private" in told
     assert elaborator.elaborate(texts[1], "theorem p' : True := ⟨⟩").errors == []
+
+
+def test_nothing_crowds_an_error_out(elaborator: Elaborator) -> None:
+    many = 'open Lean in\nmacro "many" : command =>\n  return ⟨mkNullNode (Array.replicate 1500 (← `(#check Nat)).raw)⟩\n'
+    done = elaborator.elaborate(many + "many\nmany\ntheorem b : 1 = 2 := rfl\n")
+    assert len(done.errors) == 1
+    assert done.reply["messages_dropped"] == 2000
 
 
 def test_nothing_reaches_the_next_request(elaborator: Elaborator) -> None:

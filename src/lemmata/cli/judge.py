@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,9 @@ import typer
 from rich.console import Console
 
 from lemmata.cli.render import print_report
+from lemmata.errors import InputError
 from lemmata.judge import JudgeLimits, JudgeOptions, Outcome, judge_files, load_config
+from lemmata.judge.sources import module_file
 from lemmata.lean.embedded.report import ConsoleReporter
 from lemmata.lean.kernels import find_native_kernel
 from lemmata.lean.sandbox import Policy, Requirement
@@ -50,19 +53,25 @@ def judge(
 
     Exit code 0: accepted. 1: rejected. 2: could not decide, or could not start.
     """
-    load_config(config)  # a mistake in it is told before a toolchain is looked for or installed
-    chosen = find_toolchain(
-        toolchain, project or config.absolute().parent, reporter=ConsoleReporter()
-    )
+    if not math.isfinite(timeout):
+        raise InputError("--timeout must be a number of seconds")
+    # Mistakes are told before a toolchain is looked for or installed.
+    wanted = load_config(config)
+    folder = project or config.absolute().parent
+    for module in (wanted.challenge_module, wanted.solution_module):
+        module_file(folder, module)
     requirement = Requirement.REQUIRED if require_sandbox else Requirement.BEST_EFFORT
     options = JudgeOptions(
         JudgeLimits(wall_s=timeout, memory_bytes=memory << 20, heartbeats=heartbeats),
         Policy(requirement=requirement),
         frozenset(forbid or ()),
     )
+    chosen = find_toolchain(toolchain, folder, reporter=ConsoleReporter())
     report = judge_files(config, chosen, find_native_kernel(chosen), options, project)
     if as_json:
-        typer.echo(json.dumps(report.to_json(), indent=2, ensure_ascii=False))
+        text = json.dumps(report.to_json(), indent=2, ensure_ascii=False)
+        # A lone surrogate, which no encoding has, becomes the JSON escape it came from.
+        typer.echo(text.encode("utf-8", "backslashreplace"))
     else:
         print_report(report, Console(highlight=False, soft_wrap=True))
     raise typer.Exit(EXIT_CODES[report.outcome])

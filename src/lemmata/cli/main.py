@@ -5,6 +5,7 @@ Exit codes: 0 accepted or success, 1 rejected, 2 could not decide or could not s
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import Annotated
@@ -54,6 +55,16 @@ def main() -> None:
     except LemmataError as error:
         Console(stderr=True, highlight=False, markup=False, soft_wrap=True).print(
             f"lemmata: {error}"
+        )
+        sys.exit(2)
+    except Exception as error:
+        # A fault of ours must not look like a rejection, which is exit code 1.
+        if os.environ.get("LEMMATA_DEBUG"):
+            raise
+        print(
+            f"lemmata: internal error ({type(error).__name__}: {error}); this is a fault of "
+            "Lemmata, please report it (LEMMATA_DEBUG=1 shows where)",
+            file=sys.stderr,
         )
         sys.exit(2)
     except KeyboardInterrupt:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from lemmata.export import (
     Axiom,
@@ -79,50 +80,33 @@ def audit(
     """
     reached = closure(solution, [target])
     axioms: set[Name] = set()
-    findings: list[Finding] = []
+    # Made only when it is the one to be told: a chain costs a walk, and there may be thousands.
+    faults: dict[Reason, Callable[[], Finding]] = {}
     for name in sorted(reached.declared, key=format_name):
-        constant = solution.constants[name]
         if _is_unsafe(solution, name):
-            findings.append(
-                Finding(
-                    Reason.UNSAFE,
-                    f"{format_name(target)} rests on {format_name(name)}, which is unsafe or "
-                    "partial",
-                    name,
-                    chain=shortest_chain(solution, target, name) or (),
-                )
-            )
-        if isinstance(constant, Axiom):
+            faults.setdefault(Reason.UNSAFE, partial(_unsafe, solution, target, name))
+        if isinstance(solution.constants[name], Axiom):
             axioms.add(name)
             if name not in permitted:
-                findings.append(_illegal(solution, target, name, name))
+                _note_illegal(faults, solution, target, name, name)
             elif fault := same_axiom(name):
-                findings.append(fault)
+                faults.setdefault(fault.reason, partial(_as_it_is, fault))
     hidden: Name | None = None
     for name in sorted(reached.external, key=format_name):
         fact = library[name]
         axioms |= fact.axioms
         for axiom in sorted(fact.axioms, key=format_name):
             if axiom not in permitted:
-                findings.append(_illegal(solution, target, name, axiom))
+                _note_illegal(faults, solution, target, name, axiom)
         if fact.unknown_count and hidden is None:
             hidden = name
     if hidden is not None and not STANDARD_AXIOMS.issubset(permitted):
-        findings.append(
-            Finding(
-                Reason.LIBRARY_AXIOMS_UNKNOWN,
-                f"{format_name(target)} uses {format_name(hidden)} from the library, whose proof "
-                "this toolchain does not ship, so its axioms cannot be checked against a list "
-                "without the standard three (propext, Quot.sound, Classical.choice); permit them "
-                "or use an official toolchain",
-                hidden,
-            )
-        )
-    # An unfinished proof is the commonest fault and the plainest to say, so it comes first.
-    findings.sort(key=lambda finding: _ORDER.index(finding.reason))
-    return AxiomAudit(frozenset(axioms), hidden is not None, findings[0] if findings else None)
+        faults[Reason.LIBRARY_AXIOMS_UNKNOWN] = partial(_unknown, target, hidden)
+    first = next((faults[reason] for reason in _ORDER if reason in faults), None)
+    return AxiomAudit(frozenset(axioms), hidden is not None, first() if first else None)
 
 
+# An unfinished proof is the commonest fault and the plainest to say, so it comes first.
 _ORDER = (
     Reason.USES_SORRY,
     Reason.ILLEGAL_AXIOM,
@@ -133,6 +117,41 @@ _ORDER = (
     Reason.UNSAFE,
     Reason.LIBRARY_AXIOMS_UNKNOWN,
 )
+
+
+def _as_it_is(finding: Finding) -> Finding:
+    return finding
+
+
+def _unsafe(solution: Export, target: Name, name: Name) -> Finding:
+    return Finding(
+        Reason.UNSAFE,
+        f"{format_name(target)} rests on {format_name(name)}, which is unsafe or partial",
+        name,
+        chain=shortest_chain(solution, target, name) or (),
+    )
+
+
+def _unknown(target: Name, hidden: Name) -> Finding:
+    return Finding(
+        Reason.LIBRARY_AXIOMS_UNKNOWN,
+        f"{format_name(target)} uses {format_name(hidden)} from the library, whose proof "
+        "this toolchain does not ship, so its axioms cannot be checked against a list "
+        "without the standard three (propext, Quot.sound, Classical.choice); permit them "
+        "or use an official toolchain",
+        hidden,
+    )
+
+
+def _note_illegal(
+    faults: dict[Reason, Callable[[], Finding]],
+    solution: Export,
+    target: Name,
+    name: Name,
+    axiom: Name,
+) -> None:
+    reason = Reason.USES_SORRY if axiom == SORRY else Reason.ILLEGAL_AXIOM
+    faults.setdefault(reason, partial(_illegal, solution, target, name, axiom))
 
 
 def _is_unsafe(solution: Export, name: Name) -> bool:

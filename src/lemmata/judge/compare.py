@@ -14,19 +14,19 @@ from dataclasses import fields
 
 from lemmata.export import (
     Constant,
+    ConstantWalk,
     Declaration,
     Definition,
     Export,
+    ExprComparison,
+    Hints,
     InductiveGroup,
     Name,
     RecursorRule,
     Theorem,
-    first_difference,
     format_expr,
     format_name,
     kind_word,
-    used_constants,
-    used_constants_of_expr,
 )
 from lemmata.judge.finding import Finding
 from lemmata.judge.verdict import Reason
@@ -134,9 +134,8 @@ def _compare_statement(
     reference: Export, solution: Export, target: Name, holes: Collection[Name]
 ) -> Finding | None:
     expected, found = reference.constants[target], solution.constants[target]
-    difference = _record_difference(
-        reference, solution, expected, found, only=("level_params", "type")
-    )
+    comparison = ExprComparison(reference.terms, solution.terms)
+    difference = _record_difference(comparison, expected, found, only=("level_params", "type"))
     if difference:
         path, left, right = difference
         return Finding(
@@ -147,13 +146,19 @@ def _compare_statement(
             left,
             right,
         )
-    return _compare_dependencies(reference, solution, target, holes)
+    return _compare_dependencies(reference, solution, comparison, target, holes)
 
 
 def _compare_dependencies(
-    reference: Export, solution: Export, target: Name, holes: Collection[Name]
+    reference: Export,
+    solution: Export,
+    comparison: ExprComparison,
+    target: Name,
+    holes: Collection[Name],
 ) -> Finding | None:
-    start = used_constants_of_expr(reference.terms, reference.constants[target].type)
+    # A part entered once has given all its constants, so sharing makes nothing quadratic.
+    walk = ConstantWalk(reference.terms)
+    start = walk.fresh((reference.constants[target].type,))
     came_from: dict[Name, Name] = dict.fromkeys(start, target)
     pending = sorted(start, key=format_name, reverse=True)
     seen = {target, *pending}
@@ -171,9 +176,9 @@ def _compare_dependencies(
             continue
         if name in holes:
             # A hole met inside another statement counts by its type alone; it is judged itself.
-            reached = used_constants_of_expr(reference.terms, reference.constants[name].type)
+            reached = walk.fresh((reference.constants[name].type,))
         else:
-            fault = _dependency_fault(reference, solution, name)
+            fault = _dependency_fault(reference, solution, comparison, name)
             if fault:
                 path, left, right = fault
                 return Finding(
@@ -190,7 +195,7 @@ def _compare_dependencies(
                     right,
                     _trace(came_from, target, name),
                 )
-            reached = used_constants(reference, reference.declaration(name))
+            reached = walk.constant(reference.declaration(name))
         for other in sorted(reached - seen, key=format_name, reverse=True):
             seen.add(other)
             came_from[other] = name
@@ -208,24 +213,26 @@ def _trace(came_from: dict[Name, Name], target: Name, name: Name) -> tuple[Name,
 _Difference = tuple[tuple[str, ...], str, str]
 
 
-def _dependency_fault(reference: Export, solution: Export, name: Name) -> _Difference | None:
+def _dependency_fault(
+    reference: Export, solution: Export, comparison: ExprComparison, name: Name
+) -> _Difference | None:
     if name not in solution.constants:
         return ((), kind_word(reference.constants[name]), "nothing")
     left, right = reference.declaration(name), solution.declaration(name)
     if type(left) is not type(right):
         return ((), kind_word(left), kind_word(right))
     if isinstance(left, InductiveGroup) and isinstance(right, InductiveGroup):
-        return _group_difference(reference, solution, left, right)
-    return _record_difference(reference, solution, left, right)
+        return _group_difference(comparison, left, right)
+    return _record_difference(comparison, left, right)
 
 
 def _group_difference(
-    reference: Export, solution: Export, left: InductiveGroup, right: InductiveGroup
+    comparison: ExprComparison, left: InductiveGroup, right: InductiveGroup
 ) -> _Difference | None:
     if left.names() != right.names():
         return (("members",), _names(left.names()), _names(right.names()))
     for mine, theirs in zip(left.members(), right.members(), strict=True):
-        difference = _record_difference(reference, solution, mine, theirs)
+        difference = _record_difference(comparison, mine, theirs)
         if difference:
             path, expected, found = difference
             return ((format_name(mine.name), *path), expected, found)
@@ -233,8 +240,7 @@ def _group_difference(
 
 
 def _record_difference(
-    reference: Export,
-    solution: Export,
+    comparison: ExprComparison,
     left: Declaration | Constant | RecursorRule,
     right: Declaration | Constant | RecursorRule,
     only: tuple[str, ...] | None = None,
@@ -244,10 +250,14 @@ def _record_difference(
         if only is not None and field.name not in only:
             continue
         mine, theirs = getattr(left, field.name), getattr(right, field.name)
+        if isinstance(mine, Hints) and isinstance(theirs, Hints):
+            # The height follows from what a body uses, filled holes included, and decides only in
+            # which order definitions are unfolded.
+            mine, theirs = mine.kind, theirs.kind
         if field.name in _TERM_FIELDS:
-            difference = _term_difference(reference, solution, mine, theirs)
+            difference = _term_difference(comparison, mine, theirs)
         elif field.name == "rules":
-            difference = _rules_difference(reference, solution, mine, theirs)
+            difference = _rules_difference(comparison, mine, theirs)
         else:
             difference = None if mine == theirs else ((), _show(mine), _show(theirs))
         if difference:
@@ -257,31 +267,28 @@ def _record_difference(
 
 
 def _rules_difference(
-    reference: Export,
-    solution: Export,
+    comparison: ExprComparison,
     left: tuple[RecursorRule, ...],
     right: tuple[RecursorRule, ...],
 ) -> _Difference | None:
     if len(left) != len(right):
         return ((), f"{len(left)} rules", f"{len(right)} rules")
     for mine, theirs in zip(left, right, strict=True):
-        difference = _record_difference(reference, solution, mine, theirs)
+        difference = _record_difference(comparison, mine, theirs)
         if difference:
             path, expected, found = difference
             return ((format_name(mine.constructor), *path), expected, found)
     return None
 
 
-def _term_difference(
-    reference: Export, solution: Export, left: int, right: int
-) -> _Difference | None:
-    difference = first_difference(reference.terms, left, solution.terms, right)
+def _term_difference(comparison: ExprComparison, left: int, right: int) -> _Difference | None:
+    difference = comparison.first_difference(left, right)
     if difference is None:
         return None
     return (
         difference.path,
-        format_expr(reference.terms, difference.left),
-        format_expr(solution.terms, difference.right),
+        format_expr(comparison.left, difference.left),
+        format_expr(comparison.right, difference.right),
     )
 
 

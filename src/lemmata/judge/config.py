@@ -8,8 +8,9 @@ Keys and defaults follow the Comparator (`challenge_module`, `solution_module`, 
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -54,7 +55,7 @@ class JudgeConfig(BaseModel):
 def load_config(path: Path) -> JudgeConfig:
     """Read and check a configuration file; :class:`InputError` says what is wrong and where."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(
             f"{path}: there is no such file; give the path of a judge config"
@@ -71,11 +72,17 @@ def load_config(path: Path) -> JudgeConfig:
 def parse_config(text: str, where: str) -> JudgeConfig:
     """Like :func:`load_config` for text already read; ``where`` names it in errors."""
     try:
-        data = json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, where))
+        data = json.loads(
+            text,
+            object_pairs_hook=lambda pairs: _unique(pairs, where),
+            parse_constant=partial(_no_number, where),
+        )
     except json.JSONDecodeError as error:
         raise InputError(
             f"{where}: is not JSON (line {error.lineno}, column {error.colno}: {error.msg})"
         ) from None
+    except ValueError:  # Python's limit on the digits of a number
+        raise InputError(f"{where}: has a number of too many digits") from None
     except RecursionError:
         raise InputError(f"{where}: is nested too deeply to be a judge config") from None
     if not isinstance(data, dict):
@@ -86,6 +93,10 @@ def parse_config(text: str, where: str) -> JudgeConfig:
         raise InputError(f"{where}: {_first_problem(error)}") from None
     _check(config, where)
     return config
+
+
+def _no_number(where: str, text: str) -> NoReturn:
+    raise InputError(f"{where}: is not JSON ({text} is no number there)")
 
 
 def _unique(pairs: list[tuple[str, Any]], where: str) -> dict[str, Any]:

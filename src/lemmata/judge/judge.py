@@ -13,13 +13,12 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Self
 
-from lemmata.errors import InputError
 from lemmata.judge.config import JudgeConfig, load_config
 from lemmata.judge.options import JudgeOptions
 from lemmata.judge.processes import Processes
 from lemmata.judge.report import Report
 from lemmata.judge.run import Run
-from lemmata.judge.sources import module_path
+from lemmata.judge.sources import module_file
 from lemmata.lean.kernels import NativeKernel
 from lemmata.lean.toolchain import Toolchain
 
@@ -58,9 +57,7 @@ class Judge:
         run side by side; warm processes serve them in turn.
         """
         for module in (config.challenge_module, config.solution_module):
-            path = module_path(project, module)
-            if not path.is_file():
-                raise InputError(f"{path}: there is no such file; the config names this module")
+            module_file(project, module)
         start = time.perf_counter()
         run = Run(self._processes, config, project)
         async with AsyncExitStack() as stack:

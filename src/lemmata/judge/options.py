@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from lemmata.errors import InputError
 from lemmata.export import ReadLimits
-from lemmata.lean.sandbox import Policy
+from lemmata.lean.sandbox import LAYERS, Policy
+from lemmata.lean.toolchain import COMMUNITY_BUILD, LIBRARY_PROOFS, TOOLCHAIN_AS_FOUND
 
 GIB = 1 << 30
 
@@ -24,6 +26,20 @@ class JudgeLimits:
     export: ReadLimits = field(default_factory=lambda: ReadLimits(max_bytes=GIB // 4))
 
 
+SINGLE_KERNEL = "single_kernel"
+SANDBOX = "sandbox_"
+
+ASSUMPTION_CODES = frozenset(
+    {
+        COMMUNITY_BUILD,
+        LIBRARY_PROOFS.code,
+        TOOLCHAIN_AS_FOUND,
+        SINGLE_KERNEL,
+        *(SANDBOX + layer for layer in LAYERS),
+    }
+)
+
+
 @dataclass(frozen=True)
 class JudgeOptions:
     """How to judge: limits, sandbox, and the assumption codes under which no verdict is wanted."""
@@ -31,3 +47,10 @@ class JudgeOptions:
     limits: JudgeLimits = field(default_factory=JudgeLimits)
     policy: Policy = field(default_factory=Policy)
     forbidden_assumptions: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Raises :class:`InputError` for a code that no report ever has: a demand that is mistyped
+        would otherwise be met by everything."""
+        for code in sorted(self.forbidden_assumptions - ASSUMPTION_CODES):
+            known = ", ".join(sorted(ASSUMPTION_CODES))
+            raise InputError(f"there is no assumption {code!r} to forbid; the codes are {known}")

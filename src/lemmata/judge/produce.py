@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,10 @@ class Message:
 
     def __str__(self) -> str:
         return f"{self.module}:{self.line}:{self.column}: {self.text}"
+
+
+class Unsupported(Exception):
+    """The sources use something that this way of elaborating them cannot do; one sentence."""
 
 
 class UnreadableExport(Exception):
@@ -106,6 +110,8 @@ async def elaborate(
         export=path.name,
     )
     messages = _messages(reply.fields.get("messages"))
+    if unsupported := reply.fields.get("unsupported"):
+        raise Unsupported(_text(unsupported))
     try:
         data = _read_untrusted(scratch, path.name, limits.max_bytes)
         export = read_export(data, limits)
@@ -136,41 +142,60 @@ def _read_untrusted(scratch: Path, name: str, max_bytes: int) -> bytes:
     return data
 
 
-_MAX_MESSAGES = 1000
+_MAX_MESSAGES = 5000
+_MAX_POSITION = 2**31
 
 
 def _messages(value: Any) -> tuple[Message, ...]:
-    if not isinstance(value, Sequence) or isinstance(value, str):
+    """The messages of an untrusted reply. Too many, or one that is not as it must be, and nothing
+    was understood: an error could be among those left out."""
+    if not isinstance(value, list) or len(value) > _MAX_MESSAGES:
         raise UnexpectedReply("Lean answered `elaborate` without a list of messages")
-    messages = []
-    for entry in value[:_MAX_MESSAGES]:
-        try:
-            line, column = entry["pos"]
-            messages.append(
-                Message(
-                    format_name(tuple(entry["module"])),
-                    str(entry["severity"]),
-                    int(line),
-                    int(column),
-                    str(entry["kind"]),
-                    str(entry["text"]),
-                    bool(entry["compile_only"]),
-                )
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise UnexpectedReply(
-                f"Lean sent a message in an unexpected form ({error!r})"
-            ) from None
-    return tuple(messages)
+    try:
+        return tuple(_message(entry) for entry in value)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnexpectedReply(f"Lean sent a message in an unexpected form ({error!r})") from None
+
+
+def _message(entry: Any) -> Message:
+    line, column = (_number(part) for part in entry["pos"])
+    if not isinstance(entry["compile_only"], bool):
+        raise TypeError("compile_only")
+    return Message(
+        format_name(tuple(map(_component, entry["module"]))),
+        _text(entry["severity"]),
+        line,
+        column,
+        _text(entry["kind"]),
+        _text(entry["text"]),
+        entry["compile_only"],
+    )
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int or not 0 <= value < _MAX_POSITION:
+        raise ValueError("a position is not a number")
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value.encode("utf-8", "backslashreplace").decode()
+
+
+def _component(value: Any) -> str | int:
+    return _text(value) if isinstance(value, str) else _number(value)
 
 
 def _seconds(value: Any) -> dict[str, float]:
-    if not isinstance(value, Mapping):
+    """Milliseconds per phase as seconds; what is no such number is left out."""
+    if not isinstance(value, dict):
         return {}
     return {
-        str(phase): float(ms) / 1000
+        _text(phase): ms / 1000
         for phase, ms in value.items()
-        if isinstance(ms, int | float) and not isinstance(ms, bool)
+        if type(ms) is int and 0 <= ms < _MAX_POSITION
     }
 
 

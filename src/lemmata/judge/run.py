@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import lemmata
-from lemmata.errors import ExportError, InputError, LemmataError, ToolchainError, WorkerError
+from lemmata.errors import ExportError, InputError, ToolchainError, WorkerError
 from lemmata.export import Export, Name, format_name
 from lemmata.judge.axioms import library_constants
 from lemmata.judge.config import JudgeConfig
@@ -27,6 +27,7 @@ from lemmata.judge.decide import (
     statements,
     worth_replaying,
 )
+from lemmata.judge.faults import known_fault
 from lemmata.judge.finding import Finding
 from lemmata.judge.kernels import (
     Kernel,
@@ -36,11 +37,13 @@ from lemmata.judge.kernels import (
     worker_reason,
     worker_words,
 )
+from lemmata.judge.options import SANDBOX, SINGLE_KERNEL
 from lemmata.judge.processes import Elaborator, Processes
 from lemmata.judge.produce import (
     Elaboration,
     Message,
     UnreadableExport,
+    Unsupported,
     elaborate,
     parse_header,
 )
@@ -159,6 +162,8 @@ class Run:
             raise ToolchainError(
                 f"Lean failed while it elaborated the challenge: {worker_words(error)}"
             ) from None
+        except Unsupported as error:
+            raise InputError(f"the challenge cannot be used: {error}") from None
         except UnreadableExport as error:
             _must_elaborate(error.messages)
             raise ToolchainError(f"Lean exported the challenge wrongly: {error}") from None
@@ -181,6 +186,8 @@ class Run:
                 return tree, await self._elaborated(elaborator, tree)
         except SourceProblem as problem:
             raise _SolutionFailed(Reason.ELABORATION_ERROR, str(problem)) from None
+        except Unsupported as error:
+            raise _SolutionFailed(Reason.UNSUPPORTED, str(error)) from None
         except UnreadableExport as error:
             for message in error.messages:
                 if message.is_error:
@@ -222,16 +229,34 @@ class Run:
         targets = worth_replaying(self.task, stated, audited)
         results: dict[str, list[DeclarationResult] | Finding] = {}
         if targets:
+            results = await self._kernel_results(solution, imports, kernels, targets)
+        decisions = decide(self.task, solution, stated, audited, results)
+        if len(kernels) == 1:
+            return tuple(_doubted(solution, each, self.toolchain.version) for each in decisions)
+        return decisions
+
+    async def _kernel_results(
+        self,
+        solution: Export,
+        imports: tuple[Name, ...],
+        kernels: list[Kernel],
+        targets: Sequence[Name],
+    ) -> dict[str, list[DeclarationResult] | Finding]:
+        try:
             export = replay_file(solution, targets)
-            answers = await asyncio.gather(
-                self._replay(kernels[0], imports, export),
-                *(
-                    self._replay_natively(kernel, kernels[0], imports, solution, targets, export)
-                    for kernel in kernels[1:]
-                ),
+        except ExportError as error:
+            finding = Finding(
+                Reason.MALFORMED_EXPORT, f"the solution's declarations have no order: {error}"
             )
-            results = {kernel.name: answer for kernel, answer in zip(kernels, answers, strict=True)}
-        return decide(self.task, solution, stated, audited, results)
+            return {kernel.name: finding for kernel in kernels}
+        answers = await asyncio.gather(
+            self._replay(kernels[0], imports, export),
+            *(
+                self._replay_natively(kernel, kernels[0], imports, solution, targets, export)
+                for kernel in kernels[1:]
+            ),
+        )
+        return {kernel.name: answer for kernel, answer in zip(kernels, answers, strict=True)}
 
     async def _replay_natively(
         self,
@@ -288,14 +313,14 @@ class Run:
         if len(kernels) == 1:
             found.append(
                 Assumption(
-                    "single_kernel",
+                    SINGLE_KERNEL,
                     "only the toolchain's own kernel was asked: the official kernel is not "
                     "installed for its library",
                 )
             )
         found += [
             Assumption(
-                f"sandbox_{layer.name}",
+                SANDBOX + layer.name,
                 f"the solution ran without the sandbox layer {layer.name}: {layer.detail}",
             )
             for layer in layers
@@ -348,6 +373,13 @@ class Run:
         return tuple(tools)
 
 
+def _doubted(solution: Export, decision: TargetDecision, version: str) -> TargetDecision:
+    """An acceptance by one kernel alone counts only where that kernel is not known to fail."""
+    if decision.finding is not None:
+        return decision
+    return replace(decision, finding=known_fault(solution, decision.target, version))
+
+
 def _blame_elaboration(decision: TargetDecision, errors: Sequence[Message]) -> TargetDecision:
     """Where the elaborator says why a target is missing or unfinished, that is the better answer:
     error recovery leaves a hole that nobody wrote. It is a rejection either way."""
@@ -369,7 +401,7 @@ def _must_elaborate(messages: Sequence[Message]) -> None:
 @dataclass(frozen=True)
 class _Collected:
     """The result of a phase or the error it ended with, so that one phase's error does not cancel
-    the other: the challenge's errors are told first, whichever came first."""
+    the other, and none is wrapped: the challenge's errors are told first, whichever came first."""
 
     result: tuple[SourceTree, Elaboration] | None
     error: Exception | None
@@ -384,7 +416,7 @@ class _Collected:
 async def _collected(phase: Awaitable[tuple[SourceTree, Elaboration]]) -> _Collected:
     try:
         return _Collected(await phase, None)
-    except (LemmataError, _SolutionFailed) as error:
+    except Exception as error:
         return _Collected(None, error)
 
 

@@ -70,59 +70,92 @@ def module_path(project: Path, module: Name) -> Path:
     return project.joinpath(*parts).with_name(parts[-1] + ".lean")
 
 
+def module_file(project: Path, module: Name) -> Path:
+    """The file of a module that the user names. Raises :class:`InputError` if there is none."""
+    path = module_path(project, module)
+    if not _is_file(path):
+        raise InputError(
+            f"{path}: there is no such file, so the module {format_name(module)} cannot be judged"
+        )
+    return path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name too long, or not to be expressed
+        return False
+
+
 async def load_tree(project: Path, module: Name, parse_header: ParseHeader) -> SourceTree:
     """Read a module and its local imports.
 
     Raises :class:`InputError` if the module's own file is missing or cannot be read, and
     :class:`SourceProblem` for everything that is wrong inside the texts.
     """
-    root = module_path(project, module)
-    if not root.is_file():
-        raise InputError(
-            f"{root}: there is no such file, so the module {format_name(module)} cannot be judged"
-        )
+    root = module_file(project, module)
     ordered: list[SourceModule] = []
     library: set[Name] = set()
     done: set[Name] = set()
-    open_: list[Name] = []
+    # The modules that are being visited, each with the local imports still to come.
+    path: list[tuple[SourceModule, list[tuple[Name, Path]]]] = []
 
-    async def visit(name: Name, path: Path) -> None:
-        if name in open_:
-            circle = " → ".join(format_name(each) for each in (*open_[open_.index(name) :], name))
-            raise SourceProblem(f"the imports go round in a circle: {circle}")
-        if name in done:
-            return
-        open_.append(name)
-        source = _read(name, path)
+    async def enter(name: Name, file: Path, text: bytes) -> None:
+        source = _decoded(name, file, text)
         header = await parse_header(source.text)
         if header.error is not None:
-            raise SourceProblem(f"{path.name}: the header does not parse: {header.error}")
+            raise SourceProblem(f"{file.name}: the header does not parse: {header.error}")
         if not header.prelude:
             library.add(INIT)
+        local: list[tuple[Name, Path]] = []
         for imported in header.imports:
-            local = module_path(project, imported.module)
-            if local.is_file():
-                await visit(imported.module, local)
+            found = _local(project, file, imported.module)
+            if found is not None:
+                local.append((imported.module, found))
             elif imported.found:
                 library.add(imported.module)
             else:
                 raise SourceProblem(
-                    f"{path.name}: imports {format_name(imported.module)}, which is neither a file "
+                    f"{file.name}: imports {format_name(imported.module)}, which is neither a file "
                     "of the project nor a module of the toolchain's library"
                 )
-        open_.pop()
-        done.add(name)
-        ordered.append(source)
+        path.append((source, local[::-1]))
 
-    await visit(module, root)
+    try:
+        await enter(module, root, root.read_bytes())
+    except OSError as error:
+        raise InputError(f"{root}: cannot be read ({error.strerror})") from None
+    while path:
+        source, waiting = path[-1]
+        if not waiting:
+            path.pop()
+            done.add(source.name)
+            ordered.append(source)
+            continue
+        name, file = waiting.pop()
+        names = [visited.name for visited, _ in path]
+        if name in names:
+            circle = " → ".join(map(format_name, (*names[names.index(name) :], name)))
+            raise SourceProblem(f"the imports go round in a circle: {circle}")
+        if name not in done:
+            try:
+                text = file.read_bytes()
+            except OSError as error:
+                raise SourceProblem(f"{file.name}: cannot be read ({error.strerror})") from None
+            await enter(name, file, text)
     return SourceTree(tuple(ordered), tuple(sorted(library, key=format_name)))
 
 
-def _read(name: Name, path: Path) -> SourceModule:
+def _local(project: Path, importer: Path, module: Name) -> Path | None:
+    """The file of an imported module, if the project has one."""
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+        path = module_path(project, module)
+    except InputError as error:
+        raise SourceProblem(f"{importer.name}: {error}") from None
+    return path if _is_file(path) else None
+
+
+def _decoded(name: Name, path: Path, data: bytes) -> SourceModule:
     try:
         # Lean reads files so, too; a carriage return by itself stays an error.
         text = data.decode("utf-8").replace("\r\n", "\n")

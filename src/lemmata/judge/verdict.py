@@ -41,6 +41,8 @@ class Reason(StrEnum):
     MISSING_BASE_CONSTANT = "missing_base_constant"
     LIBRARY_AXIOMS_UNKNOWN = "library_axioms_unknown"
     KERNELS_DISAGREE = "kernels_disagree"
+    KERNEL_FAULT = "kernel_fault"
+    UNSUPPORTED = "unsupported"
     ASSUMPTION_FORBIDDEN = "assumption_forbidden"
     TOOL_FAILURE = "tool_failure"
 
@@ -58,6 +60,8 @@ _UNDECIDED = frozenset(
         Reason.MISSING_BASE_CONSTANT,
         Reason.LIBRARY_AXIOMS_UNKNOWN,
         Reason.KERNELS_DISAGREE,
+        Reason.KERNEL_FAULT,
+        Reason.UNSUPPORTED,
         Reason.ASSUMPTION_FORBIDDEN,
         Reason.TOOL_FAILURE,
     }

@@ -40,6 +40,8 @@ from lemmata.lean.launch import Launch
 from lemmata.lean.official import LeanVersion
 from lemmata.lean.program_file import write_worker
 
+COMMUNITY_BUILD = "community_build"
+TOOLCHAIN_AS_FOUND = "toolchain_as_found"
 LIBRARY_PROOFS = Assumption(
     "library_proofs_not_shipped",
     "this Lean's library comes without the proofs of its theorems, so they were not re-checked",
@@ -132,7 +134,7 @@ class EmbeddedToolchain:
 
     def assumptions(self) -> tuple[Assumption, ...]:
         community = Assumption(
-            "community_build",
+            COMMUNITY_BUILD,
             f"the embedded Lean is a community build of Lean {self.version} for WebAssembly, "
             "pinned by hash, not an official release",
         )
@@ -198,7 +200,7 @@ class NativeToolchain:
 
     def assumptions(self) -> tuple[Assumption, ...]:
         found = Assumption(
-            "toolchain_as_found",
+            TOOLCHAIN_AS_FOUND,
             f"the Lean at {self.executable} and its library were taken as they are on this machine",
         )
         return (found, LIBRARY_PROOFS) if self.lean_version.is_wasm else (found,)

@@ -37,11 +37,18 @@ partial def closeScopes (env : Environment) (n : Nat) : IO Environment := do
 /-- Messages of one command, in order; `Nat` counts those that no longer fit. -/
 structure Log where
   items : List String := []
-  count : Nat := 0
+  errors : Nat := 0
+  others : Nat := 0
   dropped : Nat := 0
 
-/-- The most messages that one request keeps. -/
-def messageCount : Nat := 2000
+/-- The most errors, and the most other messages, that one request keeps: nothing else can crowd an
+error out. -/
+def messageCount : Nat := 1000
+
+def isError (m : Message) : Bool :=
+  match m.severity with
+  | .error => !isCompileOnly m.data
+  | _ => false
 
 def before (a b : Message) : Bool :=
   if a.pos.line == b.pos.line then a.pos.column < b.pos.column else a.pos.line < b.pos.line
@@ -64,9 +71,12 @@ partial def logMessages (module : Name) (log : Log) : List Message → IO Log
   | [] => pure log
   | m :: rest =>
     if m.isSilent then logMessages module log rest
-    else if log.count < messageCount then do
+    else if isError m && log.errors < messageCount then do
       let text ← messageJson module m
-      logMessages module { log with items := text :: log.items, count := log.count + 1 } rest
+      logMessages module { log with items := text :: log.items, errors := log.errors + 1 } rest
+    else if !isError m && log.others < messageCount then do
+      let text ← messageJson module m
+      logMessages module { log with items := text :: log.items, others := log.others + 1 } rest
     else
       logMessages module { log with dropped := log.dropped + 1 } rest
 
@@ -194,12 +204,13 @@ partial def clash? (seen : NameTable) : List ConstantInfo → Option Name
     let n := privateToUserName info.name
     if inTable seen n then some n else clash? (addToTable seen n) rest
 
-def refuseClash (env : Environment) : IO Unit := do
+def clashText (env : Environment) : String :=
   match clash? (Array.replicate 65536 []) (added env) with
-  | none => pure ()
+  | none => ""
   | some n =>
-    refuse ("two of the modules declare a constant " ++ dotted n
-      ++ " and it is private to one of them; such modules cannot be elaborated together")
+    "two of the modules declare a constant " ++ dotted n
+      ++ " and it is private to one of them; give it another name, for such modules cannot be "
+      ++ "elaborated together"
 
 unsafe def elaborate (cache : LibraryCache) (req : Json) : IO String := do
   let imports ← asNames "imports" (← field req "imports")
@@ -211,13 +222,14 @@ unsafe def elaborate (cache : LibraryCache) (req : Json) : IO String := do
   let t1 ← IO.monoMsNow
   let (env, log) ← elaborateModules base opts {} modules
   let t2 ← IO.monoMsNow
-  match modules with
-  | _ :: _ :: _ => refuseClash env
-  | _ => pure ()
+  let unsupported := match modules with
+    | _ :: _ :: _ => clashText env
+    | _ => ""
   let constants ← exportDelta env file
   let t3 ← IO.monoMsNow
   pure ("\"messages\":" ++ array (reverse log.items)
     ++ ",\"constants\":" ++ toString constants ++ ",\"messages_dropped\":" ++ toString log.dropped
+    ++ (if unsupported == "" then "" else ",\"unsupported\":" ++ quote unsupported)
     ++ ",\"ms\":{\"import\":" ++ toString (t1 - t0) ++ ",\"elaborate\":" ++ toString (t2 - t1)
     ++ ",\"export\":" ++ toString (t3 - t2) ++ "}")
 

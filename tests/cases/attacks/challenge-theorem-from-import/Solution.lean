@@ -1,0 +1,2 @@
+import Shared
+theorem other : 2 + 2 = 4 := rfl

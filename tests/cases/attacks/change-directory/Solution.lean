@@ -1,0 +1,2 @@
+#eval IO.Process.setCurrentDir "/"
+theorem target : 1 + 1 = 2 := rfl

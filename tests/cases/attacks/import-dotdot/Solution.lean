@@ -1,0 +1,2 @@
+import «..».secret
+theorem target : 1 + 1 = 2 := rfl

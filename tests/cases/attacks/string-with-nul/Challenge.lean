@@ -1,0 +1,1 @@
+theorem target : "a\x00b" = "a" := sorry

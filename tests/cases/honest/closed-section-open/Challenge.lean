@@ -1,0 +1,2 @@
+namespace A
+theorem target : 1 + 1 = 2 := sorry

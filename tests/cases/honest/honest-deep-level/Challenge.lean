@@ -1,0 +1,1 @@
+theorem target : True := sorry

@@ -1,0 +1,3 @@
+theorem target : 1 + 1 = 2 := rfl
+#exit
+this is not Lean

@@ -1,0 +1,2 @@
+import Std
+theorem target : one = 1 := sorry

@@ -1,0 +1,1 @@
+def one : Nat := 1

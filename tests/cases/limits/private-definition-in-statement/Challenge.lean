@@ -1,0 +1,2 @@
+private def two : Nat := 2
+theorem target : two = 2 := sorry
